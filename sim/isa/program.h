@@ -45,6 +45,11 @@ enum class MemoryOp : std::uint8_t {
   kCopyAsync
 };
 
+/// True for the accesses that go to L1, L2 and DRAM.
+[[nodiscard]] constexpr bool is_global(MemoryOp op) {
+  return op == MemoryOp::kLoadGlobal || op == MemoryOp::kStoreGlobal || op == MemoryOp::kCopyAsync;
+}
+
 enum class ControlOp : std::uint8_t {
   kNone,
   kBranch,

@@ -40,6 +40,21 @@ class WarpStream {
   /// access outside its allocation): then error() says why and the simulation ends.
   [[nodiscard]] virtual bool step(DynamicInstruction& out) = 0;
   [[nodiscard]] virtual const Error& error() const = 0;
+  /// Executes up to and including the next access to global memory; `out.active_mask` is 0 when the warp exited first.
+  /// Serves the SMs that are present as request generators only. False as for step().
+  [[nodiscard]] virtual bool step_to_global(const Program& program, DynamicInstruction& out) {
+    while (!exited_) {
+      const MemoryOp op = program.instructions[next_index_].memory;
+      if (!step(out)) {
+        return false;
+      }
+      if (is_global(op) && out.active_mask != 0) {
+        return true;
+      }
+    }
+    out.active_mask = 0;
+    return true;
+  }
 
  protected:
   std::uint32_t next_index_ = 0;

@@ -1,0 +1,38 @@
+// Turns the lane addresses of a memory instruction into what the hardware pays for: wavefronts in shared memory, lines
+// and sectors in global memory. Remembers the last pattern of each instruction by relative lane addresses, since the
+// lanes of a tiled kernel keep their distances while the base moves.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "model/global_access_rules.h"
+#include "model/shared_memory_rules.h"
+#include "sim/isa/program.h"
+#include "sim/isa/stream.h"
+#include "sim/result.h"
+
+namespace tilesim::sim {
+
+class AccessAnalyzer {
+ public:
+  explicit AccessAnalyzer(const isa::Program& program) : program_(program), memory_(program.instructions.size()) {}
+
+  /// Wavefronts of a shared-memory access with at least one active lane; adds to the site's counters.
+  int shared(const isa::DynamicInstruction& dynamic, AccessSite& site);
+
+  /// Lines and sectors of a global access with at least one active lane; adds to the site's counters.
+  void global(const isa::DynamicInstruction& dynamic, AccessSite& site, model::GlobalFootprint& footprint) const;
+
+ private:
+  struct Pattern {
+    std::array<std::uint32_t, isa::kWarpSize> relative{};
+    std::uint32_t mask = 0;
+    model::Wavefronts wavefronts{};
+  };
+  const isa::Program& program_;
+  std::vector<Pattern> memory_;
+};
+
+}  // namespace tilesim::sim

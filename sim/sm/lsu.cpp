@@ -1,0 +1,303 @@
+#include "sim/sm/lsu.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace tilesim::sim {
+
+namespace {
+
+bool is_load_from_shared(isa::MemoryOp op) {
+  return op == isa::MemoryOp::kLoadShared || op == isa::MemoryOp::kLoadMatrix;
+}
+
+}  // namespace
+
+Lsu::Lsu(const SmParameters& parameters, int sub_partitions, const isa::Program& program, SmEventQueue& events,
+         SmCounters& counters)
+    : p_(parameters),
+      program_(program),
+      events_(events),
+      counters_(counters),
+      analyzer_(program),
+      l1_(parameters.l1_bytes, parameters.l1_line, parameters.l1_ways),
+      sub_partitions_(sub_partitions),
+      executing_(static_cast<std::size_t>(parameters.concurrent_requests)) {}
+
+int Lsu::new_footprint() {
+  if (free_footprints_.empty()) {
+    footprints_.emplace_back();
+    return static_cast<int>(footprints_.size()) - 1;
+  }
+  const int index = free_footprints_.back();
+  free_footprints_.pop_back();
+  return index;
+}
+
+void Lsu::enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, Cycle now) {
+  const isa::Instruction& inst = program_.instructions[dynamic.index];
+  AccessSite& site = counters_.sites[dynamic.index];
+  Request request;
+  request.op = inst.memory;
+  request.sub = static_cast<std::uint8_t>(sub);
+  request.slot = static_cast<std::uint8_t>(slot);
+  request.registers = std::max<std::uint8_t>(inst.mio_registers, 1);
+  request.access_bytes = inst.access_bytes;
+  request.write_scoreboard = inst.write_scoreboard;
+  request.read_scoreboard = inst.read_scoreboard;
+  request.ready = now + p_.mio_start;
+  if (isa::is_global(inst.memory)) {
+    const int index = new_footprint();
+    request.footprint = static_cast<std::uint16_t>(index);
+    request.active_bytes = static_cast<std::uint32_t>(std::popcount(dynamic.active_mask)) * inst.access_bytes;
+    analyzer_.global(dynamic, site, footprints_[index]);
+  } else {
+    request.wavefronts = static_cast<std::uint16_t>(analyzer_.shared(dynamic, site));
+  }
+  queues_[sub].push_back(request);
+  ++queue_size_[sub];
+}
+
+void Lsu::start_transfers(Cycle now) {
+  for (int k = 0; k < sub_partitions_; ++k) {
+    const int sub = (transfer_turn_ + k) % sub_partitions_;
+    auto& queue = queues_[sub];
+    if (queue.empty() || link_free_[sub] > now || queue.front().ready > now || credits_used_ >= p_.mio_shared_queue) {
+      continue;
+    }
+    Request request = queue.front();
+    queue.pop_front();
+    if (queue_size_[sub]-- == p_.mio_queue) {
+      space_freed_ |= 1U << sub;
+    }
+    const Cycle there = now + request.registers * p_.mio_per_register;
+    link_free_[sub] = there;
+    request.ready = there;
+    release(request, request.read_scoreboard, there + 1);
+    stage_.push_back(request);
+    ++credits_used_;
+  }
+  transfer_turn_ = (transfer_turn_ + 1) % sub_partitions_;
+}
+
+void Lsu::start_executions(Cycle now) {
+  for (std::size_t i = 0; i < stage_.size();) {
+    if (stage_[i].ready <= now && try_start(stage_[i], now)) {
+      stage_.erase(stage_.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+}
+
+bool Lsu::try_start(const Request& request, Cycle now) {
+  if (request.op == isa::MemoryOp::kStoreGlobal) {
+    if (store_free_ > static_cast<double>(now)) {
+      return false;
+    }
+    start_store(request, now);
+    return true;
+  }
+  if (request.op == isa::MemoryOp::kLoadGlobal) {
+    if (tag_free_ > now) {
+      return false;
+    }
+    start_load(request, now);
+    return true;
+  }
+  Execution* place = nullptr;
+  for (Execution& execution : executing_) {
+    if (execution.remaining == 0) {
+      place = &execution;
+    } else if (execution.request.sub == request.sub && execution.request.slot == request.slot) {
+      return false;  // requests of a warp stay in order
+    }
+  }
+  if (place == nullptr) {
+    return false;
+  }
+  place->request = request;
+  place->remaining = std::max<int>(request.wavefronts, 1);
+  place->next = std::max(now, place->next);
+  return true;
+}
+
+void Lsu::start_load(const Request& request, Cycle now) {
+  std::uint32_t index;
+  if (free_loads_.empty()) {
+    index = static_cast<std::uint32_t>(loads_.size());
+    loads_.emplace_back();
+  } else {
+    index = free_loads_.back();
+    free_loads_.pop_back();
+  }
+  Load& load = loads_[index];
+  load = Load{request, 0, std::max(1, request.access_bytes / 4), true};
+  const model::GlobalFootprint& footprint = footprints_[request.footprint];
+  int missed_lines = 0;
+  for (int i = 0; i < footprint.line_count; ++i) {
+    const model::LineAccess& access = footprint.lines[i];
+    const auto sectors = static_cast<std::uint64_t>(std::popcount(access.sector_mask));
+    counters_.l1_load_sectors += sectors;
+    const std::uint32_t present = l1_.lookup(access.line, access.sector_mask);
+    counters_.l1_load_sector_hits += static_cast<std::uint64_t>(std::popcount(present));
+    std::uint32_t missing = access.sector_mask & ~present;
+    if (missing == 0) {
+      continue;
+    }
+    ++missed_lines;
+    Pending& pending = pending_[access.line];
+    pending.waiting.push_back(index);
+    ++load.lines_missing;
+    missing &= ~pending.sectors;
+    if (missing != 0) {
+      pending.sectors |= missing;
+      const auto delay = static_cast<Cycle>(static_cast<double>(missed_lines) / p_.miss_lines_per_cycle);
+      outbox_.push_back(MemoryRequest{now + delay, access.line, missing, 0, sequence_++, false, true});
+    }
+  }
+  const int tag_cycles = (footprint.line_count + p_.tag_lines - 1) / p_.tag_lines;
+  const auto miss_cycles = static_cast<int>(std::ceil(missed_lines / p_.miss_lines_per_cycle));
+  tag_free_ = now + std::max({1, tag_cycles, miss_cycles});
+  load.return_cycles += static_cast<int>(std::max(0, missed_lines - p_.ldg_lines_free) * p_.ldg_cycles_per_line);
+  free_footprints_.push_back(request.footprint);
+  --credits_used_;
+  if (load.lines_missing == 0) {
+    returns_.push_back(index);
+  }
+}
+
+double Lsu::store_cycles(const Request& request) const {
+  const model::GlobalFootprint& footprint = footprints_[request.footprint];
+  const double by_bytes = request.active_bytes / p_.store_bytes_per_cycle;
+  if (static_cast<std::uint32_t>(footprint.sector_count) * 32U == request.active_bytes) {
+    return by_bytes;
+  }
+  return std::max(
+      {by_bytes, footprint.sector_count * p_.store_cycles_per_sector, footprint.line_count * p_.store_cycles_per_line});
+}
+
+void Lsu::start_store(const Request& request, Cycle now) {
+  const model::GlobalFootprint& footprint = footprints_[request.footprint];
+  store_free_ = std::max(store_free_, static_cast<double>(now)) + store_cycles(request);
+  const auto done = static_cast<Cycle>(std::ceil(store_free_));
+  for (int i = 0; i < footprint.line_count; ++i) {
+    const model::LineAccess& access = footprint.lines[i];
+    counters_.l1_store_sectors += static_cast<std::uint64_t>(std::popcount(access.sector_mask));
+    outbox_.push_back(MemoryRequest{now, access.line, access.sector_mask, 0, sequence_++, true, false});
+  }
+  events_.schedule(done, SmEvent{SmEvent::Kind::kStoreDrained, request.sub, request.slot, 0});
+  free_footprints_.push_back(request.footprint);
+  --credits_used_;
+}
+
+void Lsu::deliver(std::uint64_t line, std::uint32_t sectors, Cycle) {
+  const auto found = pending_.find(line);
+  if (found == pending_.end()) {
+    engine_bug("response for a line that nobody waits for");
+  }
+  l1_.fill(line, sectors);
+  Pending& pending = found->second;
+  pending.sectors &= ~sectors;
+  if (pending.sectors != 0) {
+    return;  // other sectors of the line are still on their way; loads wait for the whole line's outstanding part
+  }
+  for (const std::uint32_t index : pending.waiting) {
+    if (--loads_[index].lines_missing == 0) {
+      returns_.push_back(index);
+    }
+  }
+  pending_.erase(found);
+}
+
+void Lsu::use_data_pipe(Cycle now) {
+  if (data_pipe_free_ > now) {
+    return;
+  }
+  if (!returns_.empty()) {
+    const std::uint32_t index = returns_.front();
+    returns_.pop_front();
+    Load& load = loads_[index];
+    data_pipe_free_ = now + load.return_cycles * p_.wavefront;
+    counters_.data_pipe_cycles += static_cast<std::uint64_t>(load.return_cycles * p_.wavefront);
+    // An L1 hit's fixed part: everything of the hit latency beyond queue, transfer, lookup and one return cycle.
+    const Cycle fixed = p_.l1_hit_latency - (p_.mio_start + 2 * p_.mio_per_register + 2);
+    release(load.request, load.request.write_scoreboard, data_pipe_free_ + fixed);
+    load.used = false;
+    free_loads_.push_back(index);
+    return;
+  }
+  for (std::size_t k = 0; k < executing_.size(); ++k) {
+    Execution& execution = executing_[(execution_turn_ + k) % executing_.size()];
+    if (execution.remaining == 0 || execution.next > now) {
+      continue;
+    }
+    data_pipe_free_ = now + p_.wavefront;
+    counters_.data_pipe_cycles += static_cast<std::uint64_t>(p_.wavefront);
+    execution.next = now + p_.request_wavefront;
+    execution_turn_ = (execution_turn_ + k + 1) % executing_.size();
+    if (--execution.remaining == 0) {
+      finish_shared(execution.request, now);
+      execution.next = now + p_.wavefront;
+    }
+    return;
+  }
+}
+
+void Lsu::finish_shared(const Request& request, Cycle now) {
+  if (!is_load_from_shared(request.op)) {
+    --credits_used_;
+    return;
+  }
+  const Cycle extra = request.access_bytes == 16 ? p_.lds128_extra : request.access_bytes == 8 ? p_.lds64_extra : 0;
+  const Cycle fixed = p_.lds_latency - (p_.mio_start + p_.mio_per_register) + extra;
+  release(request, request.write_scoreboard, now + fixed);
+  events_.schedule(now + fixed, SmEvent{SmEvent::Kind::kCreditReturn, 0, 0, 0});
+}
+
+void Lsu::release(const Request& request, std::uint8_t scoreboard, Cycle time) {
+  if (scoreboard != isa::kNoScoreboard) {
+    events_.schedule(time, SmEvent{SmEvent::Kind::kScoreboardRelease, request.sub, request.slot, scoreboard});
+  }
+}
+
+Cycle Lsu::tick(Cycle now) {
+  start_transfers(now);
+  start_executions(now);
+  use_data_pipe(now);
+  return next_wake(now);
+}
+
+Cycle Lsu::next_wake(Cycle now) const {
+  Cycle wake = kNever;
+  const auto at = [&wake, now](Cycle time) { wake = std::min(wake, std::max(time, now + 1)); };
+  if (credits_used_ < p_.mio_shared_queue) {
+    for (int sub = 0; sub < sub_partitions_; ++sub) {
+      if (!queues_[sub].empty()) {
+        at(std::max(link_free_[sub], queues_[sub].front().ready));
+      }
+    }
+  }
+  for (const Request& request : stage_) {
+    if (request.op == isa::MemoryOp::kStoreGlobal) {
+      at(std::max(request.ready, static_cast<Cycle>(std::ceil(store_free_))));
+    } else {
+      at(std::max(request.ready, request.op == isa::MemoryOp::kLoadGlobal ? tag_free_ : now));
+    }
+    if (wake == now + 1) {
+      return wake;
+    }
+  }
+  if (!returns_.empty()) {
+    at(data_pipe_free_);
+  }
+  for (const Execution& execution : executing_) {
+    if (execution.remaining != 0) {
+      at(std::max(execution.next, data_pipe_free_));
+    }
+  }
+  return wake;
+}
+
+}  // namespace tilesim::sim

@@ -1,0 +1,132 @@
+// The memory instruction path of an SM: a MIO queue per sub-partition, the transfer of source registers, the SM-wide
+// stage with its credits, the shared-memory data pipe (one wavefront per cycle), the L1 lookup, the return of global
+// loads through the data pipe, and the drain of stores.
+//
+// Life of an LDS: issue -> queue (mio.queue_entries) -> transfer, 2 cycles per source register, while the SM-wide stage
+// has a credit (mio.shared_queue_entries) -> wavefronts, each request at most one per 2 cycles, two requests
+// interleaved -> data after a fixed latency, credit back. Life of an LDG: the same up to the stage -> tag lookup, one
+// line per cycle on a miss -> requests to the chip -> when the last line is back, the return takes the data pipe ->
+// data after a fixed latency. Source: H200 microbenchmarks, memory issue path and shared memory (issue times of the
+// K-th request).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "sim/chip/memory_port.h"
+#include "sim/isa/program.h"
+#include "sim/isa/stream.h"
+#include "sim/result.h"
+#include "sim/sm/access_analyzer.h"
+#include "sim/sm/l1_cache.h"
+#include "sim/sm/sm_event.h"
+#include "sim/sm/sm_parameters.h"
+
+namespace tilesim::sim {
+
+class Lsu {
+ public:
+  static constexpr int kMaxSubPartitions = 8;
+
+  Lsu(const SmParameters& parameters, int sub_partitions, const isa::Program& program, SmEventQueue& events,
+      SmCounters& counters);
+
+  [[nodiscard]] bool queue_full(int sub) const { return queue_size_[sub] >= p_.mio_queue; }
+
+  /// Takes a memory instruction that warp `slot` of `sub` issued at `now`; the queue must have room and a lane be
+  /// active.
+  void enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, Cycle now);
+
+  /// Advances to cycle `now`; returns the next cycle in which it has something to do by itself (kNever if none).
+  Cycle tick(Cycle now);
+
+  /// A request's data has been delivered: its place in the SM-wide stage is free again.
+  void return_credit() { --credits_used_; }
+
+  /// Sub-partitions whose queue got room since the last call, as a bit mask.
+  [[nodiscard]] std::uint32_t take_space_freed() { return std::exchange(space_freed_, 0U); }
+
+  /// Data of a read is back from the chip at `now`. The LSU must be ticked at `now` afterwards.
+  void deliver(std::uint64_t line, std::uint32_t sectors, Cycle now);
+
+  /// Requests to the chip since the last clear, in order of time.
+  [[nodiscard]] std::vector<MemoryRequest>& outbox() { return outbox_; }
+
+ private:
+  struct Request {
+    isa::MemoryOp op = isa::MemoryOp::kNone;
+    std::uint8_t sub = 0;
+    std::uint8_t slot = 0;
+    std::uint8_t registers = 1;
+    std::uint8_t access_bytes = 4;
+    std::uint8_t write_scoreboard = isa::kNoScoreboard;
+    std::uint8_t read_scoreboard = isa::kNoScoreboard;
+    std::uint16_t wavefronts = 0;
+    std::uint16_t footprint = 0;  ///< index into footprints_, for global accesses
+    std::uint32_t active_bytes = 0;
+    Cycle ready = 0;  ///< in the queue: earliest transfer; in the stage: when it is there
+  };
+  struct Execution {  ///< a shared-memory request whose wavefronts are under way
+    Request request;
+    int remaining = 0;
+    Cycle next = 0;
+  };
+  struct Load {  ///< a global load that waits for lines
+    Request request;
+    int lines_missing = 0;
+    int return_cycles = 0;
+    bool used = false;
+  };
+
+  void start_transfers(Cycle now);
+  void start_executions(Cycle now);
+  [[nodiscard]] bool try_start(const Request& request, Cycle now);
+  void start_load(const Request& request, Cycle now);
+  void start_store(const Request& request, Cycle now);
+  void use_data_pipe(Cycle now);
+  void finish_shared(const Request& request, Cycle now);
+  void release(const Request& request, std::uint8_t scoreboard, Cycle time);
+  [[nodiscard]] double store_cycles(const Request& request) const;
+  [[nodiscard]] int new_footprint();
+  [[nodiscard]] Cycle next_wake(Cycle now) const;
+
+  const SmParameters& p_;
+  const isa::Program& program_;
+  SmEventQueue& events_;
+  SmCounters& counters_;
+  AccessAnalyzer analyzer_;
+  L1Cache l1_;
+  int sub_partitions_;
+
+  std::array<std::deque<Request>, kMaxSubPartitions> queues_;
+  std::array<int, kMaxSubPartitions> queue_size_{};
+  std::array<Cycle, kMaxSubPartitions> link_free_{};
+  int transfer_turn_ = 0;
+  std::vector<Request> stage_;  ///< in order of transfer start
+  int credits_used_ = 0;
+  std::vector<Execution> executing_;
+  std::size_t execution_turn_ = 0;
+  Cycle tag_free_ = 0;
+  double store_free_ = 0.0;
+
+  std::vector<model::GlobalFootprint> footprints_;
+  std::vector<std::uint16_t> free_footprints_;
+  std::vector<Load> loads_;
+  std::vector<std::uint32_t> free_loads_;
+  struct Pending {
+    std::uint32_t sectors = 0;
+    std::vector<std::uint32_t> waiting;  ///< loads
+  };
+  std::map<std::uint64_t, Pending> pending_;  ///< lines on their way from the chip
+  std::deque<std::uint32_t> returns_;         ///< loads whose data takes the data pipe next
+  Cycle data_pipe_free_ = 0;
+
+  std::vector<MemoryRequest> outbox_;
+  std::uint32_t sequence_ = 0;
+  std::uint32_t space_freed_ = 0;
+};
+
+}  // namespace tilesim::sim
