@@ -30,8 +30,8 @@ struct MemoryResponse {
 /// One warp-level access to global memory by a simulated SM, in the order of the warp: what request generators mirror.
 struct GlobalAccessMark {
   Cycle time = 0;
-  std::uint32_t cta_ordinal = 0;  ///< how many CTAs this SM had started before
-  std::uint32_t warp = 0;         ///< within the CTA
+  std::uint32_t mark = 0;  ///< ordinal of the CTA on its SM * kMarksPerCta + warp of the CTA
 };
+inline constexpr std::uint32_t kMarksPerCta = 32;
 
 }  // namespace tilesim::sim

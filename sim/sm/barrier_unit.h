@@ -1,6 +1,6 @@
-// CTA barriers of an SM. Arrivals are processed one by one; when the last warp of a CTA has arrived, its waiting warps are
-// released in groups. A warp runs on past its BAR.SYNC until its next instruction needs memory, a scoreboard or control.
-// Source: H200 microbenchmarks: a round over n warps takes 12 + 2n cycles; release skew 2 cycles per 4 warps.
+// CTA barriers of an SM. Arrivals are processed one by one; when the last warp of a CTA has arrived, its waiting warps
+// are released in groups. A warp runs on past its BAR.SYNC until its next instruction needs memory, a scoreboard or
+// control. Source: H200 microbenchmarks: a round over n warps takes 12 + 2n cycles; release skew 2 cycles per 4 warps.
 #pragma once
 
 #include <algorithm>

@@ -35,7 +35,7 @@ int Lsu::new_footprint() {
   return index;
 }
 
-void Lsu::enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, Cycle now) {
+void Lsu::enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std::uint32_t mark, Cycle now) {
   const isa::Instruction& inst = program_.instructions[dynamic.index];
   AccessSite& site = counters_.sites[dynamic.index];
   Request request;
@@ -47,6 +47,7 @@ void Lsu::enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, Cyc
   request.write_scoreboard = inst.write_scoreboard;
   request.read_scoreboard = inst.read_scoreboard;
   request.ready = now + p_.mio_start;
+  request.mark = mark;
   if (isa::is_global(inst.memory)) {
     const int index = new_footprint();
     request.footprint = static_cast<std::uint16_t>(index);
@@ -97,6 +98,7 @@ bool Lsu::try_start(const Request& request, Cycle now) {
       return false;
     }
     start_store(request, now);
+    leave_mark(request, now);
     return true;
   }
   if (request.op == isa::MemoryOp::kLoadGlobal) {
@@ -104,6 +106,7 @@ bool Lsu::try_start(const Request& request, Cycle now) {
       return false;
     }
     start_load(request, now);
+    leave_mark(request, now);
     return true;
   }
   Execution* place = nullptr;
@@ -121,6 +124,12 @@ bool Lsu::try_start(const Request& request, Cycle now) {
   place->remaining = std::max<int>(request.wavefronts, 1);
   place->next = std::max(now, place->next);
   return true;
+}
+
+void Lsu::leave_mark(const Request& request, Cycle now) {
+  if (keep_marks_) {
+    marks_.push_back(GlobalAccessMark{now, request.mark});
+  }
 }
 
 void Lsu::start_load(const Request& request, Cycle now) {

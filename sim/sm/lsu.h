@@ -38,7 +38,8 @@ class Lsu {
 
   /// Takes a memory instruction that warp `slot` of `sub` issued at `now`; the queue must have room and a lane be
   /// active.
-  void enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, Cycle now);
+  /// `mark` names the warp to request generators.
+  void enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std::uint32_t mark, Cycle now);
 
   /// Advances to cycle `now`; returns the next cycle in which it has something to do by itself (kNever if none).
   Cycle tick(Cycle now);
@@ -55,6 +56,10 @@ class Lsu {
   /// Requests to the chip since the last clear, in order of time.
   [[nodiscard]] std::vector<MemoryRequest>& outbox() { return outbox_; }
 
+  /// Global accesses that reached the L1 since the last clear, for request generators; empty unless asked for.
+  [[nodiscard]] std::vector<GlobalAccessMark>& marks() { return marks_; }
+  void keep_marks() { keep_marks_ = true; }
+
  private:
   struct Request {
     isa::MemoryOp op = isa::MemoryOp::kNone;
@@ -67,6 +72,7 @@ class Lsu {
     std::uint16_t wavefronts = 0;
     std::uint16_t footprint = 0;  ///< index into footprints_, for global accesses
     std::uint32_t active_bytes = 0;
+    std::uint32_t mark = 0;
     Cycle ready = 0;  ///< in the queue: earliest transfer; in the stage: when it is there
   };
   struct Execution {  ///< a shared-memory request whose wavefronts are under way
@@ -86,6 +92,7 @@ class Lsu {
   [[nodiscard]] bool try_start(const Request& request, Cycle now);
   void start_load(const Request& request, Cycle now);
   void start_store(const Request& request, Cycle now);
+  void leave_mark(const Request& request, Cycle now);
   void use_data_pipe(Cycle now);
   void finish_shared(const Request& request, Cycle now);
   void release(const Request& request, std::uint8_t scoreboard, Cycle time);
@@ -125,6 +132,8 @@ class Lsu {
   Cycle data_pipe_free_ = 0;
 
   std::vector<MemoryRequest> outbox_;
+  std::vector<GlobalAccessMark> marks_;
+  bool keep_marks_ = false;
   std::uint32_t sequence_ = 0;
   std::uint32_t space_freed_ = 0;
 };

@@ -1,5 +1,5 @@
-// An SM sub-partition: warp slots, the warp scheduler, register ports and math pipes. Warps that nothing but pipes, ports or
-// queues can hold back are kept as a bit mask that events feed; a cycle looks at that mask only.
+// An SM sub-partition: warp slots, the warp scheduler, register ports and math pipes. Warps that nothing but pipes,
+// ports or queues can hold back are kept as a bit mask that events feed; a cycle looks at that mask only.
 #pragma once
 
 #include <array>
@@ -23,6 +23,17 @@ namespace tilesim::sim {
 
 /// The parts of an SM that its sub-partitions share.
 struct SmShared {
+  SmShared(const SmParameters& p, const isa::Program& program_, SmEventQueue& events_, InstructionFetch& fetch_,
+           Lsu& lsu_, BarrierUnit& barriers_, SmCounters& counters_, Listener* listener_)
+      : parameters(p),
+        program(program_),
+        events(events_),
+        fetch(fetch_),
+        lsu(lsu_),
+        barriers(barriers_),
+        counters(counters_),
+        listener(listener_) {}
+
   const SmParameters& parameters;
   const isa::Program& program;
   SmEventQueue& events;
@@ -31,12 +42,12 @@ struct SmShared {
   BarrierUnit& barriers;
   SmCounters& counters;
   Listener* listener = nullptr;
-  Cycle s2r_free = 0;                                  ///< S2R and LDC issue once per interval and SM
+  Cycle s2r_free = 0;  ///< S2R and LDC issue once per interval and SM
   Cycle ldc_free = 0;
   bool constants_touched = false;
-  std::vector<std::uint16_t> retired_warps;            ///< CTA slots of warps that left since the last look
-  const Error* error = nullptr;                        ///< of the stream that could not go on
-  std::uint64_t issued_this_window = 0;
+  std::vector<std::pair<int, Cycle>> retired_warps;  ///< CTA slot and time of warps that left since the last look
+  bool lsu_work = false;                             ///< something was queued in this cycle
+  const Error* error = nullptr;                      ///< of the stream that could not go on
 };
 
 class SubPartition {
@@ -46,7 +57,8 @@ class SubPartition {
   SubPartition(SmShared& shared, int index);
 
   /// Puts a warp into slot `slot` at `now`; its first instruction is there `delay` cycles later.
-  void launch(int slot, isa::WarpStream& stream, const WarpId& id, int cta_slot, Cycle now, Cycle delay);
+  void launch(int slot, isa::WarpStream& stream, const WarpId& id, std::uint32_t mark, int cta_slot, Cycle now,
+              Cycle delay);
 
   /// Runs cycle `now`; returns the next cycle it wants to run without being woken.
   Cycle tick(Cycle now);
@@ -73,6 +85,7 @@ class SubPartition {
   void record(const Classes& classes, Cycle begin, Cycle end);
   [[nodiscard]] int pick(std::uint32_t eligible) const;
   void issue(int slot, Cycle now);
+  void account_issue_cycle(int slot, Cycle now);
   void issue_memory(int slot, const isa::Instruction& inst, const isa::DynamicInstruction& dynamic, Cycle now);
   void issue_fixed_latency_load(Warp& warp, int slot, const isa::Instruction& inst, Cycle now);
   void advance(int slot, const isa::Instruction& inst, bool jumped, Cycle now);
@@ -93,7 +106,7 @@ class SubPartition {
   std::uint32_t ready_global_ = 0;  ///< ready warps whose next instruction is a global access
   Cycle dispatch_free_ = 0;
   int last_ = -1;
-  Classes classes_;       ///< of every cycle in [accounted_, now)
+  Classes classes_;  ///< of every cycle in [accounted_, now)
   Cycle accounted_ = 0;
   static constexpr int kTimerSpan = 64;
   std::array<std::uint32_t, kTimerSpan> timers_{};  ///< by cycle mod span

@@ -45,11 +45,13 @@ struct Warp {
   Cycle since = 0;                              ///< start of the present state
   Cycle launched = 0;
   Cycle stalled_until = 0;
-  Cycle fetched = 0;  ///< when the next instruction is there
+  Cycle branched = 0;      ///< when a taken branch has its target
+  Cycle fetched = 0;       ///< when the next instruction is there
+  std::uint32_t mark = 0;  ///< names the warp to request generators
   Scoreboards scoreboards;
   std::uint32_t outstanding_stores = 0;
-  bool ready = false;            ///< nothing but pipes, ports and queues can hold it back
-  bool at_barrier = false;       ///< has arrived at a barrier that is not released
+  bool ready = false;       ///< nothing but pipes, ports and queues can hold it back
+  bool at_barrier = false;  ///< has arrived at a barrier that is not released
   bool exited = false;
 };
 

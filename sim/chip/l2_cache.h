@@ -1,0 +1,34 @@
+// L2 as one set-associative cache of sectored lines, least recently used in a set. Each line remembers when the data
+// that was last asked of DRAM is there, so that later readers of a line on its way wait for the rest of that time only.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/engine/cycle.h"
+
+namespace tilesim::sim {
+
+class L2Cache {
+ public:
+  struct Line {
+    std::uint64_t line = ~std::uint64_t{0};
+    std::uint64_t used = 0;
+    Cycle ready = 0;           ///< when the youngest sectors arrive from DRAM
+    std::uint8_t sectors = 0;  ///< present or on their way
+    std::uint8_t dirty = 0;
+  };
+
+  L2Cache(std::int64_t lines, int ways);
+
+  /// The entry of `line`, made if it is absent; then `evicted_dirty` says how many dirty sectors its victim had.
+  Line& access(std::uint64_t line, int& evicted_dirty);
+
+ private:
+  std::uint64_t sets_;
+  std::uint64_t ways_;
+  std::uint64_t clock_ = 0;
+  std::vector<Line> storage_;
+};
+
+}  // namespace tilesim::sim

@@ -1,0 +1,80 @@
+#include "sim/chip/memory_system.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "sim/engine/hash.h"
+
+namespace tilesim::sim {
+
+MemorySystem::MemorySystem(const ChipParameters& parameters)
+    : p_(parameters),
+      l2_(parameters.l2_lines, parameters.l2_ways),
+      sm_free_(static_cast<std::size_t>(parameters.sm_count)),
+      gpc_free_(static_cast<std::size_t>(parameters.gpc_count)),
+      joinable_(static_cast<std::size_t>(parameters.sm_count + 1) / 2) {}
+
+Cycle MemorySystem::read(const MemoryRequest& request) {
+  Joinable& joinable = joinable_[request.sm / 2][request.line % kJoinable];
+  const Cycle least = request.time + p_.window();
+  const bool on_its_way =
+      joinable.line == request.line && joinable.ready > request.time && (request.sectors & ~joinable.sectors) == 0;
+  if (on_its_way) {
+    return std::max(joinable.ready, least);
+  }
+  const double bytes = std::popcount(request.sectors) * p_.sector_bytes;
+  const std::size_t gpc = static_cast<std::size_t>(request.sm) * gpc_free_.size() / sm_free_.size();
+  double start = static_cast<double>(request.time);
+  const auto pass = [&start, bytes](double& free, double bandwidth) {
+    start = std::max(start, free);
+    free = start + bytes / bandwidth;
+  };
+  pass(sm_free_[request.sm], p_.sm_bytes_per_cycle);
+  pass(gpc_free_[gpc], p_.gpc_bytes_per_cycle);
+  pass(chip_free_, p_.chip_bytes_per_cycle);
+  const Cycle ready = std::max(from_l2(request, start), least);
+  joinable = Joinable{request.line, request.sectors, ready};
+  return ready;
+}
+
+Cycle MemorySystem::from_l2(const MemoryRequest& request, double start) {
+  const auto sectors = static_cast<std::uint8_t>(request.sectors);
+  counters_.l2_read_sectors += static_cast<std::uint64_t>(std::popcount(sectors));
+  int evicted_dirty = 0;
+  L2Cache::Line& line = l2_.access(request.line, evicted_dirty);
+  counters_.dram_write_bytes += static_cast<std::uint64_t>(evicted_dirty * p_.sector_bytes);
+  const auto missing = static_cast<std::uint8_t>(sectors & ~line.sectors);
+  counters_.l2_read_sector_hits +=
+      static_cast<std::uint64_t>(std::popcount(static_cast<std::uint8_t>(sectors & line.sectors)));
+  const auto begin = static_cast<Cycle>(std::ceil(start));
+  // Near or far slice, fixed by line and SM position.
+  const Cycle position = spread(request.line * 64 + (request.sm & 63U), p_.l2_latency_spread);
+  if (missing != 0) {
+    std::uint8_t fetched = 0;
+    for (int s = 0; s < p_.sectors_per_line; s += p_.dram_access_sectors) {
+      const auto group = static_cast<std::uint8_t>(((1U << p_.dram_access_sectors) - 1U) << s);
+      fetched |= (missing & group) != 0 ? group : std::uint8_t{0};
+    }
+    fetched = static_cast<std::uint8_t>(fetched & ~line.sectors);
+    const double bytes = std::popcount(fetched) * p_.sector_bytes;
+    dram_free_ = std::max(dram_free_, start) + bytes / p_.dram_bytes_per_cycle;
+    counters_.dram_read_bytes += static_cast<std::uint64_t>(bytes);
+    const Cycle dram = p_.dram_extra + spread(request.line ^ 0x5bd1e995U, p_.dram_extra_spread);
+    line.sectors = static_cast<std::uint8_t>(line.sectors | fetched);
+    line.ready = std::max(line.ready, static_cast<Cycle>(std::ceil(dram_free_)) + dram);
+  }
+  return std::max(begin, line.ready) + p_.l2_latency + position;
+}
+
+void MemorySystem::write(const MemoryRequest& request) {
+  int evicted_dirty = 0;
+  L2Cache::Line& line = l2_.access(request.line, evicted_dirty);
+  const auto sectors = static_cast<std::uint8_t>(request.sectors);
+  counters_.l2_write_sectors += static_cast<std::uint64_t>(std::popcount(sectors));
+  counters_.dram_write_bytes += static_cast<std::uint64_t>(evicted_dirty * p_.sector_bytes);
+  line.sectors = static_cast<std::uint8_t>(line.sectors | sectors);
+  line.dirty = static_cast<std::uint8_t>(line.dirty | sectors);
+}
+
+}  // namespace tilesim::sim

@@ -1,0 +1,49 @@
+// Everything behind the SMs' L1: ports of SMs and GPCs, the L2, DRAM. One request is one line with a sector mask;
+// requests must come in the order (time, SM, sequence).
+//
+// A read passes the servers SM port -> GPC port -> chip (each bytes / bandwidth), then takes the L2 latency, which
+// differs by line and SM position for good; a sector that L2 lacks adds the DRAM queue and latency. The two SMs of a
+// TPC that ask for the same sectors while they are on their way share one request. Source: H200 microbenchmarks, L2 and
+// DRAM latency and bandwidth.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "sim/chip/chip_parameters.h"
+#include "sim/chip/l2_cache.h"
+#include "sim/chip/memory_port.h"
+#include "sim/result.h"
+
+namespace tilesim::sim {
+
+class MemorySystem {
+ public:
+  explicit MemorySystem(const ChipParameters& parameters);
+
+  /// When the data of a read is back at the SM. Not less than window() after the request.
+  [[nodiscard]] Cycle read(const MemoryRequest& request);
+  void write(const MemoryRequest& request);
+  [[nodiscard]] const ChipCounters& counters() const { return counters_; }
+
+ private:
+  /// The last reads of a TPC, to join those on their way.
+  struct Joinable {
+    std::uint64_t line = ~std::uint64_t{0};
+    std::uint32_t sectors = 0;
+    Cycle ready = 0;
+  };
+  static constexpr std::size_t kJoinable = 1024;
+
+  [[nodiscard]] Cycle from_l2(const MemoryRequest& request, double start);
+
+  ChipParameters p_;
+  L2Cache l2_;
+  std::vector<double> sm_free_, gpc_free_;
+  double chip_free_ = 0.0;
+  double dram_free_ = 0.0;
+  std::vector<std::array<Joinable, kJoinable>> joinable_;  ///< per TPC
+  ChipCounters counters_;
+};
+
+}  // namespace tilesim::sim
