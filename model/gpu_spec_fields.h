@@ -50,6 +50,7 @@
 #define TILESIM_SPEC_MIO(FIELD) \
   FIELD(queue_entries, Int, "requests", 1, 256, "memory instructions a sub-partition queues before its warps see a throttle") \
   FIELD(shared_queue_entries, Int, "requests", 1, 256, "requests queued in the SM-wide stage behind the sub-partition queues") \
+  FIELD(transfer_start_cycles, Int, "cycles", 0, 64, "issue of a request to the start of its transfer, unloaded") \
   FIELD(transfer_cycles_per_register, Int, "cycles", 1, 64, "cycles to move one 32-bit source register of a request to the MIO")
 
 #define TILESIM_SPEC_LSU(FIELD) \
@@ -59,9 +60,6 @@
   FIELD(lds_latency, Int, "cycles", 1, 1000, "LDS.32 without conflict, issue to dependent issue") \
   FIELD(lds64_extra, Int, "cycles", 0, 64, "extra latency of a 64-bit LDS") \
   FIELD(lds128_extra, Int, "cycles", 0, 64, "extra latency of a 128-bit LDS") \
-  FIELD(sts_read_release, Int, "cycles", 1, 1000, "STS issue to release of its source registers, unloaded") \
-  FIELD(ldg_issue_slots, Int, "cycles", 1, 16, "issue slots an LDG or STS.32 takes") \
-  FIELD(store128_issue_slots, Int, "cycles", 1, 16, "issue slots an STS.128 takes") \
   FIELD(ldg_return_lines_free, Int, "lines", 0, 64, "lines of a global load whose return costs nothing beyond the write-back") \
   FIELD(ldg_return_cycles_per_line, Real, "cycles", 0, 64, "data-pipe cycles per further line of a global load that missed L1")
 
@@ -101,7 +99,6 @@
 #define TILESIM_SPEC_BARRIER(FIELD) \
   FIELD(base_cycles, Int, "cycles", 0, 1000, "BAR.SYNC round: constant part") \
   FIELD(cycles_per_warp, Int, "cycles", 0, 1000, "BAR.SYNC round: part per arriving warp") \
-  FIELD(release_cycles, Int, "cycles", 0, 1000, "last arrival to the first instruction that waits") \
   FIELD(release_skew_warps, Int, "warps", 1, 64, "warps released together") \
   FIELD(release_skew_cycles, Int, "cycles", 0, 64, "cycles between released groups")
 

@@ -1,0 +1,290 @@
+#include "model/gpu_spec.h"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <type_traits>
+#include <utility>
+
+#include "model/embedded_specs.h"
+#include "model/nearest_name.h"
+
+namespace tilesim::model {
+
+namespace {
+
+/// One number of the spec: how to name, check and store it.
+struct Field {
+  std::string key;
+  std::string unit;
+  double minimum = 0.0;
+  double maximum = 0.0;
+  bool integer = false;
+  std::function<void(GpuSpec&, double)> store;
+};
+
+const std::vector<Field>& fields() {
+  static const std::vector<Field> all = [] {
+    std::vector<Field> list;
+// clang-format off
+#define TILESIM_DESCRIBE(name, type, unit, minimum, maximum, meaning)                                          \
+  list.push_back(Field{section_name + "." #name, unit, static_cast<double>(minimum), static_cast<double>(maximum), \
+                       std::is_same_v<GpuSpec::type, GpuSpec::Int>, [](GpuSpec& spec, double value) {          \
+                         (spec.*section_member).name = static_cast<GpuSpec::type>(value);                      \
+                       }});
+#define TILESIM_DESCRIBE_SECTION(section, FIELDS)               \
+  {                                                             \
+    const std::string section_name = #section;                  \
+    static constexpr auto section_member = &GpuSpec::section;   \
+    FIELDS(TILESIM_DESCRIBE)                                    \
+  }
+    // clang-format on
+    TILESIM_SPEC_SECTIONS(TILESIM_DESCRIBE_SECTION)
+    return list;
+  }();
+  return all;
+}
+
+std::vector<std::string> known_keys() {
+  std::vector<std::string> keys;
+  for (const Field& field : fields()) {
+    keys.push_back(field.key);
+  }
+  return keys;
+}
+
+const Field* find_field(std::string_view key) {
+  for (const Field& field : fields()) {
+    if (field.key == key) {
+      return &field;
+    }
+  }
+  return nullptr;
+}
+
+std::string position(const std::string& origin, const toml::node& node) {
+  return fmt::format("{}:{}", origin, node.source().begin.line);
+}
+
+Result<Confidence> parse_confidence(const std::string& text, const std::string& key, const std::string& where) {
+  for (const Confidence c : {Confidence::kDatasheet, Confidence::kMeasured, Confidence::kFitted, Confidence::kGuess}) {
+    if (to_string(c) == text) {
+      return c;
+    }
+  }
+  return fail(ErrorKind::kUsage, fmt::format("{}: confidence \"{}\" is unknown", key, text),
+              "use datasheet, measured, fitted or guess", where);
+}
+
+Result<void> check_range(const Field& field, double value, const std::string& where) {
+  if (!std::isfinite(value) || value < field.minimum || value > field.maximum) {
+    return fail(ErrorKind::kUsage, fmt::format("{} = {} is out of range", field.key, value),
+                fmt::format("give a value from {} to {} {}", field.minimum, field.maximum, field.unit), where);
+  }
+  return {};
+}
+
+/// Reads `{ value, unit, source, confidence }` of one field.
+Result<Provenance> read_entry(const Field& field, const toml::node& node, const std::string& origin) {
+  const std::string where = position(origin, node);
+  const toml::table* entry = node.as_table();
+  if (entry == nullptr) {
+    return fail(
+        ErrorKind::kUsage, fmt::format("{} is not a table", field.key),
+        fmt::format("write {{ value = ..., unit = \"{}\", source = \"...\", confidence = \"...\" }}", field.unit),
+        where);
+  }
+  for (const auto& [key, child] : *entry) {
+    const std::vector<std::string> parts{"value", "unit", "source", "confidence"};
+    if (std::find(parts.begin(), parts.end(), key.str()) == parts.end()) {
+      return fail(ErrorKind::kUsage, fmt::format("{} has an unknown part \"{}\"", field.key, key.str()),
+                  fmt::format("did you mean \"{}\"?", nearest_name(key.str(), parts)), position(origin, child));
+    }
+  }
+  const toml::node* value = entry->get("value");
+  const bool number = value != nullptr && (value->is_integer() || (!field.integer && value->is_floating_point()));
+  if (!number) {
+    return fail(ErrorKind::kUsage, fmt::format("{}: value is {}", field.key, value == nullptr ? "missing" : "mistyped"),
+                fmt::format("give {} in {}", field.integer ? "an integer" : "a number", field.unit), where);
+  }
+  const double amount =
+      value->is_integer() ? static_cast<double>(*value->value<std::int64_t>()) : *value->value<double>();
+  if (const Result<void> ok = check_range(field, amount, position(origin, *value)); !ok) {
+    return tl::unexpected<Error>(ok.error());
+  }
+  Provenance provenance{field.key, "", "", Confidence::kGuess, amount};
+  std::string confidence;
+  for (const auto& [name, target] : {std::pair<const char*, std::string*>{"unit", &provenance.unit},
+                                     {"source", &provenance.source},
+                                     {"confidence", &confidence}}) {
+    const auto text = (*entry)[name].value<std::string>();
+    if (!text) {
+      return fail(ErrorKind::kUsage, fmt::format("{}: {} is missing or not a string", field.key, name),
+                  fmt::format("add {} = \"...\"", name), where);
+    }
+    *target = *text;
+  }
+  if (provenance.unit != field.unit) {
+    return fail(ErrorKind::kUsage, fmt::format("{}: unit \"{}\" is not the one expected", field.key, provenance.unit),
+                fmt::format("give the value in \"{}\"", field.unit), where);
+  }
+  const Result<Confidence> parsed = parse_confidence(confidence, field.key, where);
+  if (!parsed) {
+    return tl::unexpected<Error>(parsed.error());
+  }
+  provenance.confidence = *parsed;
+  return provenance;
+}
+
+/// Refuses sections and keys that no field has.
+Result<void> check_unknown(const toml::table& root, const std::string& origin) {
+  std::vector<std::string> sections{"id", "name", "note"};
+#define TILESIM_NAME_SECTION(section, FIELDS) sections.emplace_back(#section);
+  TILESIM_SPEC_SECTIONS(TILESIM_NAME_SECTION)
+  for (const auto& [key, node] : root) {
+    const std::string name(key.str());
+    if (std::find(sections.begin(), sections.end(), name) == sections.end()) {
+      return fail(ErrorKind::kUsage, fmt::format("unknown key \"{}\"", name),
+                  fmt::format("did you mean \"{}\"?", nearest_name(name, sections)), position(origin, node));
+    }
+    const toml::table* section = node.as_table();
+    if (section == nullptr) {
+      continue;
+    }
+    for (const auto& [child_key, child] : *section) {
+      const std::string full = name + "." + std::string(child_key.str());
+      if (find_field(full) == nullptr) {
+        return fail(ErrorKind::kUsage, fmt::format("unknown key \"{}\"", full),
+                    fmt::format("did you mean \"{}\"?", nearest_name(full, known_keys())), position(origin, child));
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view to_string(Confidence confidence) {
+  switch (confidence) {
+    case Confidence::kDatasheet:
+      return "datasheet";
+    case Confidence::kMeasured:
+      return "measured";
+    case Confidence::kFitted:
+      return "fitted";
+    case Confidence::kGuess:
+      break;
+  }
+  return "guess";
+}
+
+Result<GpuSpec> parse_gpu_spec(std::string_view text, const std::string& origin) {
+  toml::table root;
+  try {
+    root = toml::parse(text, origin);
+  } catch (const toml::parse_error& error) {
+    return fail(ErrorKind::kUsage, std::string(error.description()), "correct the TOML syntax",
+                fmt::format("{}:{}:{}", origin, error.source().begin.line, error.source().begin.column));
+  }
+  if (const Result<void> ok = check_unknown(root, origin); !ok) {
+    return tl::unexpected<Error>(ok.error());
+  }
+  GpuSpec spec;
+  for (const auto& [name, target] :
+       {std::pair<const char*, std::string*>{"id", &spec.id}, {"name", &spec.name}, {"note", &spec.note}}) {
+    const auto value = root[name].value<std::string>();
+    if (!value) {
+      return fail(ErrorKind::kUsage, fmt::format("key \"{}\" is missing or not a string", name),
+                  fmt::format("add {} = \"...\" at the top", name), origin + ":1");
+    }
+    *target = *value;
+  }
+  for (const Field& field : fields()) {
+    const toml::node_view<toml::node> node = root.at_path(field.key);
+    if (!node) {
+      return fail(ErrorKind::kUsage, fmt::format("key \"{}\" is missing", field.key),
+                  fmt::format("add {} in {} to section [{}]", field.key.substr(field.key.find('.') + 1), field.unit,
+                              field.key.substr(0, field.key.find('.'))),
+                  origin + ":1");
+    }
+    Result<Provenance> entry = read_entry(field, *node.node(), origin);
+    if (!entry) {
+      return tl::unexpected<Error>(entry.error());
+    }
+    field.store(spec, entry->value);
+    spec.provenance.push_back(std::move(*entry));
+  }
+  return spec;
+}
+
+Result<GpuSpec> load_gpu_spec(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) {
+    return fail(ErrorKind::kUsage, fmt::format("GPU spec \"{}\" cannot be read", path),
+                "give a readable TOML file; model/specs/h200.toml is an example to copy");
+  }
+  return parse_gpu_spec(text.str(), path);
+}
+
+std::vector<std::string> shipped_gpu_specs() {
+  std::vector<std::string> ids;
+  for (const EmbeddedSpec& spec : embedded_specs()) {
+    ids.emplace_back(spec.id);
+  }
+  return ids;
+}
+
+Result<GpuSpec> find_gpu_spec(std::string_view name_or_path) {
+  for (const EmbeddedSpec& spec : embedded_specs()) {
+    if (spec.id == name_or_path) {
+      return parse_gpu_spec(spec.text, fmt::format("{}.toml", spec.id));
+    }
+  }
+  const std::string name(name_or_path);
+  if (name.find('/') != std::string::npos || name.ends_with(".toml")) {
+    return load_gpu_spec(name);
+  }
+  const std::vector<std::string> ids = shipped_gpu_specs();
+  return fail(ErrorKind::kUsage, fmt::format("unknown GPU \"{}\"", name),
+              fmt::format("did you mean \"{}\"? Known: {}; or give the path of a spec file (*.toml)",
+                          nearest_name(name, ids), fmt::join(ids, ", ")));
+}
+
+Result<void> override_gpu_spec(GpuSpec& spec, std::string_view key, std::string_view value) {
+  const Field* field = find_field(key);
+  if (field == nullptr) {
+    return fail(ErrorKind::kUsage, fmt::format("unknown GPU key \"{}\"", key),
+                fmt::format("did you mean \"{}\"? `tilesim gpus show {}` lists all keys",
+                            nearest_name(key, known_keys()), spec.id));
+  }
+  const std::string text(value);
+  char* end = nullptr;
+  const double amount = std::strtod(text.c_str(), &end);
+  const bool whole = text.empty() || *end != '\0' || (field->integer && amount != std::floor(amount));
+  if (whole) {
+    return fail(ErrorKind::kUsage,
+                fmt::format("gpu.{} = \"{}\" is not {}", key, value, field->integer ? "an integer" : "a number"),
+                fmt::format("give {} in {}", field->integer ? "an integer" : "a number", field->unit));
+  }
+  if (const Result<void> ok = check_range(*field, amount, ""); !ok) {
+    return ok;
+  }
+  field->store(spec, amount);
+  for (Provenance& provenance : spec.provenance) {
+    if (provenance.key == key) {
+      provenance.value = amount;
+      provenance.source = "set on the command line";
+      provenance.confidence = Confidence::kGuess;
+    }
+  }
+  return {};
+}
+
+}  // namespace tilesim::model

@@ -1,0 +1,97 @@
+#include "model/shared_memory_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+
+namespace tilesim::model {
+namespace {
+
+constexpr int kRowShift = 7;  // 32 banks of 4 bytes: addresses 128 bytes apart share a bank
+
+// Wavefronts of one phase: over all slots of a 128-byte row, the largest number of distinct units that fall into one
+// slot. A unit is one access (4, 8 or 16 bytes, aligned), so a slot is the 1, 2 or 4 banks that it occupies.
+int phase_wavefronts(const std::uint32_t* addresses, std::uint32_t lanes, unsigned unit_shift) {
+  std::array<std::uint8_t, 32> count{};
+  std::array<std::array<std::uint32_t, 32>, 32> rows;  // filled up to count[slot]; deliberately not initialised
+  const std::uint32_t slot_mask = (1U << (kRowShift - unit_shift)) - 1U;
+  int worst = 0;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const std::uint32_t address = addresses[std::countr_zero(lanes)];
+    const std::uint32_t slot = (address >> unit_shift) & slot_mask;
+    const std::uint32_t row = address >> kRowShift;
+    const auto begin = rows[slot].begin();
+    const auto end = begin + count[slot];
+    if (std::find(begin, end, row) != end) continue;
+    *end = row;
+    worst = std::max<int>(worst, ++count[slot]);
+  }
+  return worst;
+}
+
+// True when each lane of `lanes` has the address of its partner lane^distance, as far as both are active.
+bool paired(const std::uint32_t* addresses, std::uint32_t lanes, unsigned distance) {
+  const std::uint32_t lower = distance == 1 ? 0x55555555U : 0x33333333U;
+  for (std::uint32_t both = lanes & (lanes >> distance) & lower; both != 0; both &= both - 1) {
+    const int lane = std::countr_zero(both);
+    if (addresses[lane] != addresses[lane + static_cast<int>(distance)]) return false;
+  }
+  return true;
+}
+
+Wavefronts sum_phases(const std::uint32_t* addresses, std::uint32_t active_mask, int lanes_per_phase,
+                      unsigned unit_shift) {
+  Wavefronts total;
+  const std::uint32_t group = lanes_per_phase == 32 ? ~0U : (1U << lanes_per_phase) - 1U;
+  for (int first = 0; first < 32; first += lanes_per_phase) {
+    const std::uint32_t lanes = active_mask & (group << first);
+    if (lanes == 0) continue;
+    total.wavefronts += phase_wavefronts(addresses, lanes, unit_shift);
+    ++total.phases;
+  }
+  return total;
+}
+
+struct Shape {
+  unsigned unit_shift;
+  int lanes_per_phase;
+};
+
+Shape shape_of(int access_bytes) {
+  assert((access_bytes == 1 || access_bytes == 2 || access_bytes == 4 || access_bytes == 8 || access_bytes == 16) &&
+         "a shared-memory access moves 1, 2, 4, 8 or 16 bytes per lane");
+  if (access_bytes == 16) return {4, 8};
+  if (access_bytes == 8) return {3, 16};
+  return {2, 32};
+}
+
+}  // namespace
+
+Wavefronts shared_load_wavefronts(std::span<const std::uint32_t, 32> byte_addresses, std::uint32_t active_mask,
+                                  int access_bytes) {
+  const Shape shape = shape_of(access_bytes);
+  const std::uint32_t* addresses = byte_addresses.data();
+  const bool merges =
+      shape.lanes_per_phase < 32 && (paired(addresses, active_mask, 1) || paired(addresses, active_mask, 2));
+  return sum_phases(addresses, active_mask, merges ? 2 * shape.lanes_per_phase : shape.lanes_per_phase,
+                    shape.unit_shift);
+}
+
+Wavefronts shared_store_wavefronts(std::span<const std::uint32_t, 32> byte_addresses, std::uint32_t active_mask,
+                                   int access_bytes) {
+  const Shape shape = shape_of(access_bytes);
+  return sum_phases(byte_addresses.data(), active_mask, shape.lanes_per_phase, shape.unit_shift);
+}
+
+Wavefronts matrix_load_wavefronts(std::span<const std::uint32_t> row_addresses, int matrices) {
+  assert((matrices == 1 || matrices == 2 || matrices == 4) && row_addresses.size() >= 8U * matrices);
+  Wavefronts total;
+  for (int matrix = 0; matrix < matrices; ++matrix) {
+    total.wavefronts += phase_wavefronts(row_addresses.data() + 8 * matrix, 0xffU, 4);
+    ++total.phases;
+  }
+  return total;
+}
+
+}  // namespace tilesim::model

@@ -1,0 +1,44 @@
+// How many passes ("wavefronts") one warp instruction needs in the 32 banks of 4 bytes of shared memory.
+//
+// Rules, exact on all patterns measured on the H200 (H200 microbenchmarks, shared memory; 780 patterns):
+//   - A wavefront serves each bank once; equal words are served together. A phase (a group of lanes) therefore needs
+//     as many wavefronts as the bank with the most distinct words.
+//   - 32-bit accesses (8 and 16 bits count as 32) form one phase of 32 lanes, 64-bit ones two phases of 16 lanes,
+//     128-bit ones four phases of 8 lanes.
+//   - Loads only: if every lane has the address of lane^1, or every lane that of lane^2, two neighbouring phases merge
+//     (64 bit: the whole warp is one phase; 128 bit: two phases of 16 lanes, each half of the warp judged alone).
+//     Stores never merge.
+//   - LDSM and STSM xN: one phase per 8x8 matrix, that is per 8 rows of 16 bytes.
+//   - Lanes that are predicated off take no part: they touch no bank, and break no pair.
+//
+// Example: LDS.128, lane i reads 16 B at 16*i: 4 phases, 4 wavefronts, no conflict. At 32*i: 8 wavefronts, 4 conflicts.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace tilesim::model {
+
+/// Passes of one instruction. `phases` is what the access needs at best, so bank conflicts = wavefronts - phases.
+/// A phase without an active lane counts in neither.
+struct Wavefronts {
+  int wavefronts = 0;
+  int phases = 0;
+  [[nodiscard]] constexpr int conflicts() const { return wavefronts - phases; }
+  friend constexpr bool operator==(const Wavefronts&, const Wavefronts&) = default;
+};
+
+/// LDS. `byte_addresses` holds one shared-memory byte address per lane (those of inactive lanes are ignored), aligned
+/// to the access: hardware traps on others, here the low bits are dropped. `access_bytes` is 1, 2, 4, 8 or 16.
+[[nodiscard]] Wavefronts shared_load_wavefronts(std::span<const std::uint32_t, 32> byte_addresses,
+                                                std::uint32_t active_mask, int access_bytes);
+
+/// STS, and the shared side of LDGSTS. Lanes that write the same word count once.
+[[nodiscard]] Wavefronts shared_store_wavefronts(std::span<const std::uint32_t, 32> byte_addresses,
+                                                 std::uint32_t active_mask, int access_bytes);
+
+/// LDSM or STSM of `matrices` (1, 2 or 4) 8x8 matrices of 16-bit elements: `row_addresses` holds 8 byte addresses of
+/// 16-byte rows per matrix, matrix by matrix (lane 8*m+r gives row r of matrix m).
+[[nodiscard]] Wavefronts matrix_load_wavefronts(std::span<const std::uint32_t> row_addresses, int matrices);
+
+}  // namespace tilesim::model

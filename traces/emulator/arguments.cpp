@@ -1,0 +1,211 @@
+#include "traces/emulator/arguments.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <optional>
+
+namespace tilesim::traces {
+namespace {
+
+constexpr std::string_view kForms = "Use TYPE:VALUE with i32, u32, i64, u64, f32, f64, ptr:BYTES or raw:FILE.";
+constexpr std::size_t kRawAlignment = 8;
+constexpr std::size_t kMaximumBlockBytes = 4096;  // the limit of CUDA's classic parameter block
+
+tl::unexpected<Error> bad_item(std::size_t number, std::string_view item, std::string_view why,
+                               std::string_view remedy = kForms) {
+  return fail(ErrorKind::kUsage, fmt::format("Argument {} '{}' {}.", number + 1, item, why), std::string(remedy));
+}
+
+// Appends at the next multiple of `alignment`, zeros between.
+void place(std::vector<std::byte>& block, const void* data, std::size_t bytes, std::size_t alignment) {
+  block.resize((block.size() + alignment - 1) / alignment * alignment);
+  const auto* first = static_cast<const std::byte*>(data);
+  block.insert(block.end(), first, first + bytes);
+}
+
+// The magnitude of an integer, decimal or with 0x; nullopt if it is none or exceeds 64 bits.
+std::optional<std::uint64_t> magnitude(std::string_view text) {
+  const bool hex = text.starts_with("0x") || text.starts_with("0X");
+  if (hex) {
+    text.remove_prefix(2);
+  }
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+template <class T>
+bool place_integer(std::vector<std::byte>& block, std::string_view text) {
+  const bool negative = text.starts_with('-');
+  const auto value = magnitude(negative ? text.substr(1) : text);
+  const auto highest = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
+  const std::uint64_t lowest = std::is_signed_v<T> ? highest + 1 : 0;
+  if (!value || *value > (negative ? lowest : highest)) {
+    return false;
+  }
+  const auto stored = static_cast<T>(negative ? std::uint64_t{0} - *value : *value);
+  place(block, &stored, sizeof stored, sizeof stored);
+  return true;
+}
+
+template <class T>
+bool place_float(std::vector<std::byte>& block, std::string_view text) {
+  T value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) {
+    return false;
+  }
+  place(block, &value, sizeof value, sizeof value);
+  return true;
+}
+
+Result<std::vector<char>> read_raw(std::size_t number, std::string_view item, const std::string& file) {
+  std::error_code code;
+  const std::uintmax_t bytes =
+      std::filesystem::is_regular_file(file, code) ? std::filesystem::file_size(file, code) : 0;
+  if (bytes == 0) {
+    return bad_item(number, item, "names no readable file with content", "Check the path after raw:.");
+  }
+  if (bytes > kMaximumBlockBytes) {
+    return bad_item(number, item,
+                    fmt::format("is {} bytes, more than the {} of a parameter block", bytes, kMaximumBlockBytes),
+                    "Pass the bytes of the parameter only.");
+  }
+  std::vector<char> content(static_cast<std::size_t>(bytes));
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream.read(content.data(), static_cast<std::streamsize>(content.size()))) {
+    return bad_item(number, item, "cannot be read", "Check the file's permissions.");
+  }
+  return content;
+}
+
+class Builder {
+ public:
+  Result<void> add(std::size_t number, std::string_view item);
+  [[nodiscard]] KernelArguments take() { return std::move(arguments_); }
+  [[nodiscard]] std::size_t bytes() const { return arguments_.block.size(); }
+
+ private:
+  Result<void> add_pointer(std::size_t number, std::string_view item, std::string_view value);
+
+  KernelArguments arguments_;
+  std::uint64_t next_address_ = kFirstAllocation;
+};
+
+Result<void> Builder::add_pointer(std::size_t number, std::string_view item, std::string_view value) {
+  const auto bytes = parse_bytes(value);
+  if (!bytes) {
+    return bad_item(number, item, fmt::format("has a bad size: {}", bytes.error().message), bytes.error().remedy);
+  }
+  if (*bytes == 0 || *bytes > kMaximumAllocationBytes) {
+    return bad_item(number, item, *bytes == 0 ? "has size 0" : "is larger than 1 TiB",
+                    "Pass the bytes that the kernel may touch through this pointer.");
+  }
+  arguments_.allocations.push_back({next_address_, *bytes, number});
+  place(arguments_.block, &next_address_, sizeof next_address_, sizeof next_address_);
+  const std::uint64_t spanned = (*bytes + kAllocationAlignment - 1) / kAllocationAlignment * kAllocationAlignment;
+  next_address_ += spanned + kAllocationAlignment;
+  return {};
+}
+
+Result<void> Builder::add(std::size_t number, std::string_view item) {
+  const std::size_t colon = item.find(':');
+  if (item.empty() || colon == std::string_view::npos) {
+    return bad_item(number, item, item.empty() ? "is empty" : "has no type");
+  }
+  const std::string_view type = item.substr(0, colon);
+  const std::string_view value = item.substr(colon + 1);
+  auto& block = arguments_.block;
+  bool good = false;
+  if (type == "ptr") {
+    return add_pointer(number, item, value);
+  }
+  if (type == "raw") {
+    const auto content = read_raw(number, item, std::string(value));
+    if (!content) {
+      return tl::unexpected<Error>(content.error());
+    }
+    place(block, content->data(), content->size(), kRawAlignment);
+    return {};
+  }
+  if (type == "i32") {
+    good = place_integer<std::int32_t>(block, value);
+  } else if (type == "u32") {
+    good = place_integer<std::uint32_t>(block, value);
+  } else if (type == "i64") {
+    good = place_integer<std::int64_t>(block, value);
+  } else if (type == "u64") {
+    good = place_integer<std::uint64_t>(block, value);
+  } else if (type == "f32") {
+    good = place_float<float>(block, value);
+  } else if (type == "f64") {
+    good = place_float<double>(block, value);
+  } else {
+    return bad_item(number, item, fmt::format("has the unknown type '{}'", type));
+  }
+  if (!good) {
+    return bad_item(number, item, fmt::format("is not a value of type {}, or out of its range", type));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::uint64_t> parse_bytes(std::string_view text) {
+  constexpr std::string_view kRemedy =
+      "Use a whole number with B, KB, MB, GB, KiB, MiB, GiB or no suffix, as in 64MiB.";
+  struct Suffix {
+    std::string_view name;
+    std::uint64_t factor;
+  };
+  constexpr Suffix kSuffixes[] = {{"", 1},
+                                  {"B", 1},
+                                  {"KB", 1000},
+                                  {"MB", 1000000},
+                                  {"GB", 1000000000},
+                                  {"KiB", std::uint64_t{1} << 10},
+                                  {"MiB", std::uint64_t{1} << 20},
+                                  {"GiB", std::uint64_t{1} << 30}};
+  std::uint64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  const std::string_view rest = text.substr(static_cast<std::size_t>(end - text.data()));
+  for (const Suffix& suffix : kSuffixes) {
+    if (error == std::errc{} && rest == suffix.name &&
+        count <= std::numeric_limits<std::uint64_t>::max() / suffix.factor) {
+      return count * suffix.factor;
+    }
+  }
+  return fail(ErrorKind::kUsage, fmt::format("'{}' is not a byte count", text), std::string(kRemedy));
+}
+
+Result<KernelArguments> parse_arguments(std::string_view text) {
+  Builder builder;
+  std::size_t number = 0;
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    const auto added = builder.add(number++, text.substr(0, comma));
+    if (!added) {
+      return tl::unexpected<Error>(added.error());
+    }
+    if (comma != std::string_view::npos && comma + 1 == text.size()) {
+      return bad_item(number, "", "is empty", "Remove the comma at the end.");
+    }
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+    if (builder.bytes() > kMaximumBlockBytes) {
+      return fail(ErrorKind::kUsage, fmt::format("The arguments take more than {} bytes.", kMaximumBlockBytes),
+                  "CUDA kernels take at most that much; check the list.");
+    }
+  }
+  return builder.take();
+}
+
+}  // namespace tilesim::traces

@@ -1,0 +1,353 @@
+#include "traces/emulator/micro_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "traces/emulator/operand_resolver.h"
+#include "traces/sass/dependences.h"
+#include "traces/sass/instruction_table.h"
+
+namespace tilesim::traces {
+namespace {
+
+constexpr std::uint32_t kInstructionBytes = 16;
+using Arithmetic = OperandResolver::Arithmetic;
+
+PredicateSource predicate_source(const Operand& operand) {
+  if (operand.kind == OperandKind::kNone) {
+    return {};
+  }
+  return {operand.index, operand.negated};
+}
+
+class Compiler {
+ public:
+  Compiler(const DecodedKernel& kernel, const LaunchParameters& launch, Selection selection)
+      : kernel_(kernel), launch_(launch), selection_(selection), resolver_(launch, selection) {}
+
+  Result<MicroProgram> run();
+
+ private:
+  Action add(std::size_t index, bool needed);
+  Action add_memory(const SassInstruction& in);
+  Action add_branch(const SassInstruction& in, Action action);
+  Operation operation(const SassInstruction& in);
+  void function(const SassInstruction& in, Operation& out);
+  void load_constant(const SassInstruction& in, Operation& out);
+  void read_special(const SassInstruction& in, Operation& out);
+  void reject(std::string why) { problem_ = std::move(why); }
+  [[nodiscard]] Result<void> check_parameters(std::size_t index) const;
+  [[nodiscard]] tl::unexpected<Error> failure(std::size_t index, const std::string& why) const;
+  void link_slices();
+
+  const DecodedKernel& kernel_;
+  const LaunchParameters& launch_;
+  Selection selection_;
+  OperandResolver resolver_;
+  MicroProgram program_;
+  std::optional<std::string> problem_;
+};
+
+tl::unexpected<Error> Compiler::failure(std::size_t index, const std::string& why) const {
+  return fail(ErrorKind::kUsage, fmt::format("'{}' cannot be emulated: {}.", kernel_.text[index], why),
+              "This version emulates sm_90 GEMM kernels without data-dependent control flow.", kernel_.where(index));
+}
+
+// Every constant that the code reads, needed or not, must lie inside what the launch passes.
+Result<void> Compiler::check_parameters(std::size_t index) const {
+  const SassInstruction& in = kernel_.instructions[index];
+  for (const Operand& operand : in.operands) {
+    if (operand.kind != OperandKind::kConstant || operand.bank != 0) {
+      continue;
+    }
+    const bool load = in.opcode == Opcode::kLdc || in.opcode == Opcode::kUldc;
+    const std::int64_t end = operand.value + (load ? access_bytes(in) : in.opcode == Opcode::kImadWide ? 8 : 4);
+    const auto passed = static_cast<std::int64_t>(launch_.arguments.block.size());
+    if (end > kParameterOffset + passed && operand.value >= kParameterOffset) {
+      return fail(
+          ErrorKind::kUsage,
+          fmt::format("'{}' reads parameter bytes {} to {}, but the arguments end after {} bytes.", kernel_.text[index],
+                      operand.value - kParameterOffset, end - kParameterOffset - 1, passed),
+          "Pass every argument of the kernel, in order, with its type.", kernel_.where(index));
+    }
+  }
+  return {};
+}
+
+Action Compiler::add_memory(const SassInstruction& in) {
+  const Operand& address = in.operand(Role::kAddress);
+  MemoryOperation out;
+  out.low = resolver_.row(address.index);
+  if (address.wide && address.index != kRegisterRz) {
+    out.high = resolver_.row(address.index + 1U);
+  }
+  out.uniform = address.uniform;
+  out.offset = static_cast<std::int32_t>(address.value);
+  out.bytes = static_cast<std::uint8_t>(access_bytes(in));
+  const isa::MemoryOp memory = in.row->memory;
+  out.store = memory == isa::MemoryOp::kStoreShared || memory == isa::MemoryOp::kStoreGlobal;
+  out.sign = in.modifier(Modifier::kWidth) == 1 || in.modifier(Modifier::kWidth) == 3;
+  if (selection_ == Selection::kAll) {
+    if (memory == isa::MemoryOp::kLoadMatrix || memory == isa::MemoryOp::kCopyAsync) {
+      reject("it has no functional mode yet");
+    }
+    out.data = resolver_.row(in.operand(out.store ? Role::kB : Role::kDestination).index);
+  }
+  if (memory == isa::MemoryOp::kCopyAsync) {
+    out.shared_low = resolver_.row(in.operand(Role::kSharedAddress).index);
+    out.shared_offset = static_cast<std::int32_t>(in.operand(Role::kSharedAddress).value);
+    const Operand& condition = in.operand(Role::kPredicateIn);
+    if (condition.index != kPredicatePt || condition.negated) {
+      reject("its zero-fill predicate is not supported yet");
+    }
+  }
+  program_.operand_index.push_back(static_cast<std::uint32_t>(program_.memory.size()));
+  program_.memory.push_back(out);
+  return memory == isa::MemoryOp::kCopyAsync ? Action::kCopy
+         : isa::is_global(memory)            ? Action::kGlobal
+                                             : Action::kShared;
+}
+
+Action Compiler::add_branch(const SassInstruction& in, Action action) {
+  BranchOperation out;
+  if (action == Action::kBranch) {
+    out.target = static_cast<std::uint32_t>(in.operand(Role::kB).value) / kInstructionBytes;
+  }
+  out.condition = predicate_source(in.operand(Role::kPredicateIn));
+  program_.operand_index.push_back(static_cast<std::uint32_t>(program_.branches.size()));
+  program_.branches.push_back(out);
+  return action;
+}
+
+void Compiler::load_constant(const SassInstruction& in, Operation& out) {
+  const int bytes = access_bytes(in);
+  if (bytes != 4 && bytes != 8) {
+    reject(fmt::format("constant loads of {} bytes are not supported yet", bytes));
+    return;
+  }
+  for (std::size_t part = 0; part < static_cast<std::size_t>(bytes) / 4; ++part) {
+    out.b[part] = resolver_.source(in.operand(Role::kB), static_cast<int>(part), Arithmetic::kInteger);
+  }
+}
+
+void Compiler::read_special(const SassInstruction& in, Operation& out) {
+  const std::int64_t number = in.operand(Role::kB).value;
+  const std::string_view name = special_register_name(number);
+  out.function = Function::kSpecial;
+  out.immediate = static_cast<std::uint8_t>(number);
+  if (in.opcode == Opcode::kCs2r && number == kSrZero) {
+    out.function = Function::kMove;
+  } else if (in.opcode == Opcode::kCs2r || name.empty() || (out.uniform && number >= kSrLaneId && number <= kSrTidZ)) {
+    reject(
+        fmt::format("special register {} is not supported", name.empty() ? std::to_string(number) : std::string(name)));
+  }
+}
+
+// Function and the sources that differ from the plain a, b, c.
+void Compiler::function(const SassInstruction& in, Operation& out) {
+  const auto set = [&out](Function chosen) { out.function = chosen; };
+  switch (in.opcode) {
+    case Opcode::kMov:
+    case Opcode::kUmov:
+      set(Function::kMove);
+      if (in.opcode == Opcode::kMov && in.operand(Role::kImmediate).value != 0xf) {
+        reject("a partial MOV is not supported");
+      }
+      break;
+    case Opcode::kHfma2Mma:
+      set(Function::kMove);
+      out.b[0] = out.c[0];
+      if (in.operand(Role::kA).index != kRegisterRz || in.operand(Role::kB).index != kRegisterRz) {
+        reject("half-precision arithmetic is not supported yet");
+      }
+      break;
+    case Opcode::kLdc:
+    case Opcode::kUldc:
+      set(Function::kMove);
+      load_constant(in, out);
+      break;
+    case Opcode::kS2r:
+    case Opcode::kS2ur:
+    case Opcode::kCs2r:
+      read_special(in, out);
+      break;
+    case Opcode::kIadd3:
+    case Opcode::kUiadd3:
+    case Opcode::kViadd:
+      set(Function::kAdd3);
+      break;
+    case Opcode::kImad:
+      set(Function::kMultiplyAdd);
+      break;
+    case Opcode::kImadWide:
+      set(Function::kMultiplyAddWide);
+      out.c[1] = resolver_.source(in.operand(Role::kC), 1, Arithmetic::kInteger);
+      if (in.operand(Role::kC).negated || out.carry_in) {
+        reject("this form of IMAD.WIDE is not supported yet");
+      }
+      break;
+    case Opcode::kLea:
+    case Opcode::kUlea:
+      set(in.modifier(Modifier::kHigh) != 0 ? Function::kLeaHigh : Function::kLea);
+      out.is_signed = in.modifier(Modifier::kSignExtend) != 0;
+      break;
+    case Opcode::kShf:
+    case Opcode::kUshf:
+      set(Function::kShift);
+      out.is_signed = in.modifier(Modifier::kShiftType) % 2 == 0;
+      out.wide = in.modifier(Modifier::kShiftType) < 2;
+      break;
+    case Opcode::kLop3:
+    case Opcode::kUlop3:
+      set(Function::kLogic);
+      break;
+    case Opcode::kIsetp:
+      set(Function::kCompare);
+      break;
+    case Opcode::kSel:
+      set(Function::kSelect);
+      break;
+    case Opcode::kPrmt:
+      set(Function::kPermute);
+      if (in.modifier(Modifier::kPermuteMode) != 0) {
+        reject("PRMT modes are not supported yet");
+      }
+      break;
+    case Opcode::kFfma:
+      set(Function::kFloatFma);
+      break;
+    case Opcode::kFadd:
+      set(Function::kFloatAdd);
+      break;
+    case Opcode::kFmul:
+      set(Function::kFloatMultiply);
+      break;
+    default:
+      reject("its result is needed, and this version cannot compute it");
+      break;
+  }
+}
+
+Arithmetic arithmetic_of(const SassInstruction& in) {
+  if (in.row->pipe == isa::Pipe::kFma) {
+    return Arithmetic::kFloat;
+  }
+  const bool adds = in.opcode == Opcode::kIadd3 || in.opcode == Opcode::kUiadd3;
+  return adds && in.modifier(Modifier::kCarry) != 0 ? Arithmetic::kInverting : Arithmetic::kInteger;
+}
+
+Operation Compiler::operation(const SassInstruction& in) {
+  Operation out;
+  out.uniform = in.row->uniform;
+  out.is_signed = in.modifier(Modifier::kSigned) != 0;
+  out.carry_in = in.modifier(Modifier::kCarry) != 0;
+  out.high = in.modifier(Modifier::kHigh) != 0;
+  out.right = in.modifier(Modifier::kShiftRight) != 0;
+  out.wrap = in.modifier(Modifier::kShiftWrap) != 0;
+  out.wide = in.modifier(Modifier::kExtended) != 0;
+  out.compare = in.modifier(Modifier::kCompare);
+  out.boolean = in.modifier(Modifier::kBoolean);
+  out.immediate = static_cast<std::uint8_t>(in.operand(Role::kImmediate).value);
+  const Arithmetic arithmetic = arithmetic_of(in);
+  out.a.fill(resolver_.constant(0));
+  out.b = out.c = out.a;
+  if (in.opcode != Opcode::kLdc && in.opcode != Opcode::kUldc) {
+    out.a[0] = resolver_.source(in.operand(Role::kA), 0, arithmetic);
+    out.b[0] = resolver_.source(in.operand(Role::kB), 0, arithmetic);
+    out.c[0] = resolver_.source(in.operand(Role::kC), 0, arithmetic);
+  }
+  function(in, out);
+  for (const OperandField& field : in.row->operands) {
+    if (field.kind != FieldKind::kNone && field.role == Role::kDestination) {
+      out.destination =
+          resolver_.destination(in.operand(Role::kDestination), std::min(2, registers_spanned(in, field)));
+    }
+  }
+  const auto index_of = [&in](Role role) {
+    return in.operand(role).kind == OperandKind::kNone ? kPredicatePt : in.operand(role).index;
+  };
+  out.predicate_out = index_of(Role::kPredicateOut);
+  out.predicate_out2 = index_of(Role::kPredicateOut2);
+  out.predicate_in = predicate_source(in.operand(Role::kPredicateIn));
+  out.predicate_in2 = predicate_source(in.operand(Role::kPredicateIn2));
+  return out;
+}
+
+Action Compiler::add(std::size_t index, bool needed) {
+  const SassInstruction& in = kernel_.instructions[index];
+  if (in.row->memory != isa::MemoryOp::kNone) {
+    return add_memory(in);
+  }
+  switch (in.row->control) {
+    case isa::ControlOp::kBranch:
+      return add_branch(in, Action::kBranch);
+    case isa::ControlOp::kExit:
+      return add_branch(in, Action::kExit);
+    case isa::ControlOp::kNone:
+      if (needed && in.opcode != Opcode::kNop) {
+        program_.operand_index.push_back(static_cast<std::uint32_t>(program_.operations.size()));
+        program_.operations.push_back(operation(in));
+        return Action::kCompute;
+      }
+      break;
+    default:
+      break;
+  }
+  program_.operand_index.push_back(0);
+  return Action::kNothing;
+}
+
+void Compiler::link_slices() {
+  const std::size_t count = program_.steps.size();
+  program_.next_slice.resize(count);
+  program_.next_global.resize(count);
+  auto slice = static_cast<std::uint32_t>(count - 1);
+  std::uint32_t global = slice;
+  for (std::size_t i = count; i-- > 0;) {
+    const Action action = program_.steps[i].action;
+    const bool computes = action == Action::kCompute || action >= Action::kBranch;
+    slice = computes ? static_cast<std::uint32_t>(i) : slice;
+    const bool stops = computes || action == Action::kGlobal || action == Action::kCopy;
+    global = stops ? static_cast<std::uint32_t>(i) : global;
+    program_.next_slice[i] = slice;
+    program_.next_global[i] = global;
+  }
+}
+
+Result<MicroProgram> Compiler::run() {
+  Slice slice{std::vector<bool>(kernel_.instructions.size(), true)};
+  if (selection_ == Selection::kSlice) {
+    auto found = backward_slice(kernel_);
+    if (!found) {
+      return tl::unexpected<Error>(found.error());
+    }
+    slice = std::move(*found);
+  }
+  for (std::size_t i = 0; i < kernel_.instructions.size(); ++i) {
+    if (auto checked = check_parameters(i); !checked) {
+      return tl::unexpected<Error>(checked.error());
+    }
+    const Guard& guard = kernel_.instructions[i].guard;
+    const Action action = add(i, slice.contains[i]);
+    program_.steps.push_back({action, guard.predicate, guard.negated, guard.uniform});
+    const auto unresolved = resolver_.take_problem();
+    if (problem_ || unresolved) {
+      return failure(i, problem_ ? *problem_ : *unresolved);
+    }
+  }
+  program_.steps.push_back({Action::kEnd, kPredicatePt, false, false});
+  program_.operand_index.push_back(0);
+  program_.row_count = resolver_.row_count();
+  program_.constants = resolver_.take_constants();
+  link_slices();
+  return std::move(program_);
+}
+
+}  // namespace
+
+Result<MicroProgram> compile(const DecodedKernel& kernel, const LaunchParameters& launch, Selection selection) {
+  return Compiler(kernel, launch, selection).run();
+}
+
+}  // namespace tilesim::traces

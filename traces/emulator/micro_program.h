@@ -1,0 +1,146 @@
+// A kernel compiled for emulation under one launch: constants folded, registers renumbered to those that are needed,
+// one step per instruction that says how much of it has to be done.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/result.h"
+#include "sim/isa/program.h"
+#include "traces/emulator/launch.h"
+#include "traces/emulator/slice.h"
+#include "traces/sass/instruction.h"
+
+namespace tilesim::traces {
+
+/// A register of a warp: one 32-bit value per lane.
+struct alignas(64) LaneRow {
+  std::array<std::uint32_t, isa::kWarpSize> lane{};
+};
+
+/// What the emulator does at an instruction.
+enum class Action : std::uint8_t {
+  kNothing,  ///< outside the slice: counts and passes
+  kCompute,  ///< runs an Operation
+  kShared,   ///< access to shared memory
+  kGlobal,   ///< access to global memory
+  kCopy,     ///< LDGSTS: global to shared
+  kBranch,
+  kExit,
+  kEnd,  ///< past the last instruction
+};
+
+/// The part of an instruction that every step looks at.
+struct Step {
+  Action action = Action::kNothing;
+  std::uint8_t guard = kPredicatePt;
+  bool guard_negated = false;
+  bool guard_uniform = false;
+  [[nodiscard]] bool always() const { return guard == kPredicatePt && !guard_negated; }
+};
+
+enum class Function : std::uint8_t {
+  kMove,
+  kSelect,
+  kAdd3,
+  kMultiplyAdd,
+  kMultiplyAddWide,
+  kLea,
+  kLeaHigh,
+  kShift,
+  kLogic,
+  kCompare,
+  kPermute,
+  kSpecial,
+  kFloatFma,
+  kFloatAdd,
+  kFloatMultiply,
+};
+
+/// How a source's bits are changed before use.
+enum class Change : std::uint8_t { kNone, kNegate, kInvert, kFloatNegate, kFloatAbsolute, kFloatNegateAbsolute };
+
+struct Source {
+  enum class Kind : std::uint8_t { kConstant, kVector, kUniform } kind = Kind::kConstant;
+  Change change = Change::kNone;
+  std::uint16_t index = 0;  ///< into MicroProgram::constants, the warp's rows, or its uniform registers
+};
+
+/// A predicate source; index 7 is true.
+struct PredicateSource {
+  std::uint8_t index = kPredicatePt;
+  bool negated = false;
+};
+
+inline constexpr std::uint16_t kNoDestination = 0xffff;
+
+/// An instruction's computation. Destinations and sources of 64 bits come as pairs (low, high).
+struct Operation {
+  Function function = Function::kMove;
+  bool uniform = false;  ///< on the uniform datapath: one lane, uniform registers and predicates
+  bool is_signed = false;
+  bool carry_in = false;  ///< .X
+  bool high = false;      ///< .HI of a shift
+  bool right = false;
+  bool wrap = false;
+  bool wide = false;           ///< a shift of 64-bit type; an extended compare
+  std::uint8_t compare = 0;    ///< Modifier::kCompare
+  std::uint8_t boolean = 0;    ///< Modifier::kBoolean
+  std::uint8_t immediate = 0;  ///< shift amount, LUT, special register
+  std::array<std::uint16_t, 2> destination{kNoDestination, kNoDestination};
+  std::array<Source, 2> a;
+  std::array<Source, 2> b;
+  std::array<Source, 2> c;
+  std::uint8_t predicate_out = kPredicatePt;
+  std::uint8_t predicate_out2 = kPredicatePt;
+  PredicateSource predicate_in;
+  PredicateSource predicate_in2;
+};
+
+/// A memory instruction's address and data registers.
+struct MemoryOperation {
+  std::uint16_t low = kNoDestination;   ///< row of the address (its low word); none = zero
+  std::uint16_t high = kNoDestination;  ///< row of the high word of a 64-bit address
+  std::uint8_t uniform = kUniformUrz;   ///< uniform register added
+  std::uint8_t bytes = 4;               ///< per lane
+  bool store = false;
+  bool sign = false;  ///< sign-extend a narrow load
+  std::int32_t offset = 0;
+  std::uint16_t data = kNoDestination;        ///< first data row (functional mode)
+  std::uint16_t shared_low = kNoDestination;  ///< LDGSTS: row of the shared address
+  std::int32_t shared_offset = 0;
+};
+
+struct BranchOperation {
+  std::uint32_t target = 0;
+  PredicateSource condition;
+};
+
+struct MicroProgram {
+  std::vector<Step> steps;                   ///< one per instruction, then a kEnd
+  std::vector<std::uint32_t> operand_index;  ///< per instruction: into operations, memory or branches by its action
+  std::vector<Operation> operations;
+  std::vector<MemoryOperation> memory;
+  std::vector<BranchOperation> branches;
+  std::vector<LaneRow> constants;  ///< every lane the same value
+  std::uint16_t row_count = 0;     ///< rows that a warp needs, a scratch row for unneeded results included
+  /// Per instruction: the next one, itself included, that computes or transfers control.
+  std::vector<std::uint32_t> next_slice;
+  /// As next_slice, global accesses included.
+  std::vector<std::uint32_t> next_global;
+};
+
+enum class Selection {
+  kSlice,  ///< timing: the slice and addresses
+  kAll,    ///< functional: everything, with data
+};
+
+/// Compiles a kernel. Errors (kUsage, "FILE:LINE" in `where`): a constant outside the parameter block ("fewer argument
+/// bytes than the code reads", checked for every instruction), a needed driver constant that is not known, a needed
+/// instruction or variant that cannot be executed.
+[[nodiscard]] Result<MicroProgram> compile(const DecodedKernel& kernel, const LaunchParameters& launch,
+                                           Selection selection);
+
+}  // namespace tilesim::traces

@@ -1,0 +1,25 @@
+// The backward slice of a kernel: the instructions that addresses, guards, branches and exits depend on. Timing
+// emulation executes these only; a GEMM's arithmetic stays outside.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/result.h"
+#include "traces/sass/instruction.h"
+
+namespace tilesim::traces {
+
+/// `contains[i]` tells whether instruction i must be executed for its result.
+struct Slice {
+  std::vector<bool> contains;
+};
+
+/// Demand analysis, backwards over the control flow graph until nothing changes. Demanded at an instruction: its guard;
+/// the address registers of a memory access; the condition of a branch or exit; and all sources of an instruction that
+/// writes something demanded later. A write under a guard keeps the old value demanded. Flow-sensitive, so a register
+/// that holds an address here and an accumulator there does not pull arithmetic in. Error (kUsage, "FILE:LINE" in
+/// `where`): a demanded value is loaded from memory.
+[[nodiscard]] Result<Slice> backward_slice(const DecodedKernel& kernel);
+
+}  // namespace tilesim::traces

@@ -1,0 +1,179 @@
+// A decoded SASS instruction: opcode, guard, modifiers, operands by role, control field. Produced by decoder.h from the
+// 128-bit encoding, through the table of instruction_table.h.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "traces/sass/encoding.h"
+
+namespace tilesim::traces {
+
+struct InstructionRow;
+
+inline constexpr std::uint8_t kRegisterRz = 255;
+inline constexpr std::uint8_t kUniformUrz = 63;
+inline constexpr std::uint8_t kPredicatePt = 7;  ///< PT and UPT
+
+enum class Opcode : std::uint8_t {
+  kFfma,
+  kFadd,
+  kFmul,
+  kImad,
+  kImadWide,
+  kIadd3,
+  kViadd,
+  kLea,
+  kShf,
+  kLop3,
+  kIsetp,
+  kMov,
+  kSel,
+  kPrmt,
+  kCs2r,
+  kHfma2Mma,
+  kS2r,
+  kS2ur,
+  kLdc,
+  kUldc,
+  kUmov,
+  kUiadd3,
+  kUlea,
+  kUshf,
+  kUlop3,
+  kLds,
+  kSts,
+  kLdsm,
+  kLdg,
+  kStg,
+  kLdgsts,
+  kLdgdepbar,
+  kDepbar,
+  kBar,
+  kBra,
+  kExit,
+  kNop,
+  kHmma,
+};
+
+/// What a bit field outside the operands means. The value is the field's, as encoded.
+enum class Modifier : std::uint8_t {
+  kNone,
+  kSigned,           ///< 1 = signed
+  kCompare,          ///< 0 F, 1 LT, 2 EQ, 3 LE, 4 NE... as the table's names
+  kBoolean,          ///< 0 AND, 1 OR, 2 XOR
+  kExtended,         ///< ISETP.EX
+  kHigh,             ///< .HI
+  kCarry,            ///< .X
+  kSignExtend,       ///< .SX32
+  kShiftType,        ///< 0 S64, 1 U64, 2 S32, 3 U32
+  kShiftRight,       ///< 1 = right
+  kShiftWrap,        ///< .W
+  kWidth,            ///< memory width: 0 U8, 1 S8, 2 U16, 3 S16, 4 32, 5 64, 6 128
+  kExtendedAddress,  ///< .E: 64-bit address
+  kMemoryOrder,
+  kAccess,         ///< LDGSTS: 0 BYPASS
+  kBarrierMode,    ///< 0 SYNC, 1 ARV
+  kDeferBlocking,  ///< BAR: .DEFER_BLOCKING
+  kMatrixCount,    ///< LDSM: 0 one, 1 two, 2 four matrices
+  kTranspose,      ///< LDSM: MT88
+  kMatrixShape,    ///< HMMA: 0 1688, 1 16816
+  kAccumulator,    ///< HMMA: 1 = F32
+  kMatrixType,     ///< HMMA: 0 F16, 1 BF16
+  kPair,           ///< CS2R: 1 = 64 bit
+  kPermuteMode,
+  kLessEqual,  ///< DEPBAR.LE
+  kFlushSubnormals,
+  kCount
+};
+
+/// What an operand does for its instruction.
+enum class Role : std::uint8_t {
+  kDestination,
+  kA,
+  kB,
+  kC,
+  kPredicateOut,
+  kPredicateOut2,
+  kPredicateIn,
+  kPredicateIn2,
+  kImmediate,      ///< LUT, shift amount of LEA, quad mask of MOV, count of DEPBAR
+  kAddress,        ///< of the access; for LDGSTS of its global source
+  kSharedAddress,  ///< LDGSTS: its shared destination
+  kCount
+};
+
+enum class OperandKind : std::uint8_t {
+  kNone,
+  kRegister,
+  kUniformRegister,
+  kPredicate,
+  kUniformPredicate,
+  kImmediate,
+  kConstant,         ///< c[bank][register + value]
+  kAddress,          ///< [register + uniform + value], 32-bit or a 64-bit register pair
+  kSpecialRegister,  ///< number in `value`
+  kBranchTarget,     ///< byte address in `value`
+  kScoreboard,       ///< number in `index`
+};
+
+struct Operand {
+  OperandKind kind = OperandKind::kNone;
+  std::uint8_t index = 0;                 ///< register, uniform register, predicate or scoreboard number
+  std::uint8_t uniform = kUniformUrz;     ///< address: uniform register added to it
+  std::uint8_t descriptor = kUniformUrz;  ///< address: uniform register of desc[...]
+  std::uint8_t bank = 0;                  ///< constant bank
+  bool negated = false;                   ///< -R; !P; ~R with the carry forms
+  bool absolute = false;
+  bool reuse = false;
+  bool wide = false;       ///< address: the register is a 64-bit pair
+  std::int64_t value = 0;  ///< immediate (32 bits, zero-extended), offset in bytes, target, special register
+};
+
+/// Guard predicate: the instruction executes where it holds.
+struct Guard {
+  std::uint8_t predicate = kPredicatePt;
+  bool negated = false;
+  bool uniform = false;
+  [[nodiscard]] bool always() const { return predicate == kPredicatePt && !negated; }
+};
+
+/// Bits 105-121, as encoded.
+struct Control {
+  std::uint8_t stall = 0;
+  bool yield_bit = false;  ///< bit 109; 0 asks the scheduler to prefer another warp
+  std::uint8_t write_scoreboard = 7;
+  std::uint8_t read_scoreboard = 7;
+  std::uint8_t wait_mask = 0;
+};
+
+struct SassInstruction {
+  std::uint64_t address = 0;  ///< byte offset in the function
+  Encoding encoding;
+  Opcode opcode = Opcode::kNop;
+  const InstructionRow* row = nullptr;  ///< static table row; never null after decode()
+  Guard guard;
+  Control control;
+  std::array<std::uint8_t, static_cast<std::size_t>(Modifier::kCount)> modifiers{};
+  std::array<Operand, static_cast<std::size_t>(Role::kCount)> operands{};
+
+  [[nodiscard]] std::uint8_t modifier(Modifier id) const { return modifiers[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] const Operand& operand(Role role) const { return operands[static_cast<std::size_t>(role)]; }
+};
+
+/// A kernel ready for lowering and emulation; `text` and `lines` run beside `instructions`.
+struct DecodedKernel {
+  std::string file;  ///< listing it came from, for messages
+  std::string name;  ///< mangled
+  int architecture = 90;
+  std::vector<SassInstruction> instructions;
+  std::vector<std::string> text;     ///< listing text, without the semicolon
+  std::vector<std::uint32_t> lines;  ///< 1-based line of the listing
+
+  /// "FILE:LINE" of an instruction, for Error::where.
+  [[nodiscard]] std::string where(std::size_t index) const { return file + ":" + std::to_string(lines[index]); }
+};
+
+}  // namespace tilesim::traces
