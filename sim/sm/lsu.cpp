@@ -61,8 +61,9 @@ void Lsu::enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std
 }
 
 void Lsu::start_transfers(Cycle now) {
+  const int first = transfer_turn_;  // round robin: whoever was served last comes last
   for (int k = 0; k < sub_partitions_; ++k) {
-    const int sub = (transfer_turn_ + k) % sub_partitions_;
+    const int sub = (first + k) % sub_partitions_;
     auto& queue = queues_[sub];
     if (queue.empty() || link_free_[sub] > now || queue.front().ready > now || credits_used_ >= p_.mio_shared_queue) {
       continue;
@@ -78,8 +79,8 @@ void Lsu::start_transfers(Cycle now) {
     release(request, request.read_scoreboard, there + 1);
     stage_.push_back(request);
     ++credits_used_;
+    transfer_turn_ = (sub + 1) % sub_partitions_;
   }
-  transfer_turn_ = (transfer_turn_ + 1) % sub_partitions_;
 }
 
 void Lsu::start_executions(Cycle now) {

@@ -115,6 +115,7 @@ void SubPartition::set_ready(int slot, Cycle now) {
   warp.ready = true;
   ready_ |= bit(slot);
   ready_by_pipe_[static_cast<std::size_t>(warp.next->pipe)] |= bit(slot);
+  ready_pipes_ |= bit(static_cast<int>(warp.next->pipe));
   if (isa::is_global(warp.next->memory)) {
     ready_global_ |= bit(slot);
   }
@@ -239,19 +240,42 @@ Cycle SubPartition::tick(Cycle now) {
   if (ready_ == 0) {
     return next_timer(now);
   }
-  if (dispatch_free_ > now) {
-    classes_.dispatch = ready_;
+  Cycle wake = kNever;
+  const std::uint32_t eligible = find_eligible(now, wake);
+  if (dispatch_free_ > now) {  // the instruction in dispatch holds it; the other eligible warps were not selected
+    classes_.dispatch = eligible & in_dispatch_;
+    classes_.not_selected = eligible & ~in_dispatch_;
     return std::min(dispatch_free_, next_timer(now));
   }
-  Cycle wake = kNever;
+  if (eligible == 0) {
+    return std::min(wake, next_timer(now));
+  }
+  const int slot = pick(eligible);
+  const isa::Instruction& inst = *warps_[static_cast<std::size_t>(slot)].next;
+  const Cycle ports = ports_.earliest(inst, slot, now);
+  if (ports > now) {  // the picked instruction sits in dispatch until its operands can be read
+    last_ = slot;
+    dispatch_free_ = ports;
+    in_dispatch_ = bit(slot);
+    classes_.dispatch = bit(slot);
+    classes_.not_selected = eligible & ~bit(slot);
+    return std::min(dispatch_free_, next_timer(now));
+  }
+  classes_.selected = bit(slot);
+  classes_.not_selected = eligible & ~bit(slot);
+  issue(slot, now);
+  return now + 1;
+}
+
+/// Ready warps whose pipe and queue take them at `now`; books the others as throttled. `wake` becomes the time at which a
+/// pipe frees; for queue space the LSU wakes the sub-partition.
+std::uint32_t SubPartition::find_eligible(Cycle now, Cycle& wake) {
   std::uint32_t eligible = ready_;
-  for (int pipe = 0; pipe < isa::kPipeCount; ++pipe) {
+  for (std::uint32_t pipes = ready_pipes_; pipes != 0; pipes &= pipes - 1) {
+    const int pipe = std::countr_zero(pipes);
     const std::uint32_t users = ready_by_pipe_[static_cast<std::size_t>(pipe)];
-    if (users == 0) {
-      continue;
-    }
     if (static_cast<isa::Pipe>(pipe) == isa::Pipe::kLsu) {
-      if (s_.lsu.queue_full(index_)) {  // the LSU wakes this sub-partition when there is room
+      if (s_.lsu.queue_full(index_)) {
         classes_.lg = users & ready_global_;
         classes_.mio = users & ~ready_global_;
         eligible &= ~users;
@@ -265,23 +289,7 @@ Cycle SubPartition::tick(Cycle now) {
       wake = std::min(wake, free);
     }
   }
-  if (eligible == 0) {
-    return std::min(wake, next_timer(now));
-  }
-  const int slot = pick(eligible);
-  const isa::Instruction& inst = *warps_[static_cast<std::size_t>(slot)].next;
-  const Cycle ports = ports_.earliest(inst, slot, now);
-  if (ports > now) {  // the picked instruction sits in dispatch until its operands can be read
-    last_ = slot;
-    dispatch_free_ = ports;
-    classes_ = Classes{};
-    classes_.dispatch = ready_;
-    return std::min(dispatch_free_, next_timer(now));
-  }
-  classes_.selected = bit(slot);
-  classes_.not_selected = eligible & ~bit(slot);
-  issue(slot, now);
-  return now + 1;
+  return eligible;
 }
 
 void SubPartition::issue(int slot, Cycle now) {
@@ -313,6 +321,7 @@ void SubPartition::issue(int slot, Cycle now) {
     issue_fixed_latency_load(warp, slot, inst, now);
   }
   dispatch_free_ = now + 1 + hold;
+  in_dispatch_ = 0;
   if (inst.control == isa::ControlOp::kBarrier) {
     warp.at_barrier = true;
     s_.barriers.arrive(warp.cta_slot, inst.barrier_id, static_cast<std::uint8_t>(index_),
@@ -333,7 +342,11 @@ void SubPartition::account_issue_cycle(int slot, Cycle now) {
   warp.since = now + 1;
   warp.state = WarpState::kWait;
   ready_ &= ~bit(slot);
-  ready_by_pipe_[static_cast<std::size_t>(warp.next->pipe)] &= ~bit(slot);
+  std::uint32_t& users = ready_by_pipe_[static_cast<std::size_t>(warp.next->pipe)];
+  users &= ~bit(slot);
+  if (users == 0) {
+    ready_pipes_ &= ~bit(static_cast<int>(warp.next->pipe));
+  }
   ready_global_ &= ~bit(slot);
   classes_ = Classes{};
 }

@@ -83,6 +83,7 @@ class SubPartition {
   void close_interval(Warp& warp, Cycle now);
   void account(Cycle now);
   void record(const Classes& classes, Cycle begin, Cycle end);
+  [[nodiscard]] std::uint32_t find_eligible(Cycle now, Cycle& wake);
   [[nodiscard]] int pick(std::uint32_t eligible) const;
   void issue(int slot, Cycle now);
   void account_issue_cycle(int slot, Cycle now);
@@ -103,8 +104,10 @@ class SubPartition {
   std::vector<Warp> warps_;
   std::uint32_t ready_ = 0;
   std::array<std::uint32_t, isa::kPipeCount> ready_by_pipe_{};
+  std::uint32_t ready_pipes_ = 0;   ///< pipes that a ready warp needs
   std::uint32_t ready_global_ = 0;  ///< ready warps whose next instruction is a global access
   Cycle dispatch_free_ = 0;
+  std::uint32_t in_dispatch_ = 0;  ///< the warp whose operands dispatch waits for
   int last_ = -1;
   Classes classes_;  ///< of every cycle in [accounted_, now)
   Cycle accounted_ = 0;
