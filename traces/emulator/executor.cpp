@@ -267,6 +267,134 @@ void store_row(LaneRow& target, const LaneRow& value, std::uint32_t mask) {
 
 }  // namespace
 
+/// The rows an operation reads and writes, and what comes in and goes out by predicates.
+struct Rows {
+  const std::uint32_t* a;
+  const std::uint32_t* b;
+  const std::uint32_t* c;
+  const std::uint32_t* c_high;
+  std::uint32_t input = 0;
+  std::uint32_t input2 = 0;
+};
+
+std::uint32_t gather(const std::array<std::uint32_t, isa::kWarpSize>& bits) {
+  std::uint32_t mask = 0;
+  for (int lane = 0; lane < isa::kWarpSize; ++lane) {
+    mask |= bits[lane] << lane;
+  }
+  return mask;
+}
+
+/// a + b + c + carries with the carry out, in 32-bit steps that vectorise.
+std::uint32_t add_rows(const Operation& op, const Rows& in, LaneRow& low) {
+  const bool second = op.predicate_in2.index != kPredicatePt;
+  std::array<std::uint32_t, isa::kWarpSize> carry{};
+  if (op.carry_in) {
+    for (int lane = 0; lane < isa::kWarpSize; ++lane) {
+      carry[lane] = (in.input >> lane & 1U) + (second ? in.input2 >> lane & 1U : 0U);
+    }
+  }
+  std::array<std::uint32_t, isa::kWarpSize> out;
+  for (int lane = 0; lane < isa::kWarpSize; ++lane) {
+    const std::uint32_t ab = in.a[lane] + in.b[lane];
+    const std::uint32_t abc = ab + in.c[lane];
+    const std::uint32_t sum = abc + carry[lane];
+    out[lane] = (ab < in.a[lane] ? 1U : 0U) | (abc < ab ? 1U : 0U) | (sum < abc ? 1U : 0U);
+    low.lane[lane] = sum;
+  }
+  return op.predicate_out == kPredicatePt ? 0U : gather(out);
+}
+
+std::uint32_t compare_rows(const Operation& op, const Rows& in) {
+  const std::uint32_t flip = op.is_signed ? kSignBit : 0U;
+  std::array<std::uint32_t, isa::kWarpSize> out;
+  for (int lane = 0; lane < isa::kWarpSize; ++lane) {
+    const std::uint32_t x = in.a[lane] ^ flip;
+    const std::uint32_t y = in.b[lane] ^ flip;
+    const std::uint32_t order = (x < y ? 1U : 0U) | (x == y ? 2U : 0U) | (x > y ? 4U : 0U);
+    out[lane] = (order & op.compare) != 0 ? 1U : 0U;
+  }
+  return gather(out);
+}
+
+void multiply_add_wide_rows(const Operation& op, const Rows& in, LaneRow& low, LaneRow& high) {
+  for (int lane = 0; lane < isa::kWarpSize; ++lane) {
+    const std::uint64_t addend = std::uint64_t{in.c_high[lane]} << 32 | in.c[lane];
+    std::uint64_t product = std::uint64_t{in.a[lane]} * in.b[lane];
+    if (op.is_signed) {  // a signed product from the unsigned one
+      product -= (std::uint64_t{in.a[lane] >> 31} * in.b[lane] + std::uint64_t{in.b[lane] >> 31} * in.a[lane]) << 32;
+    }
+    const std::uint64_t sum = product + addend;
+    low.lane[lane] = static_cast<std::uint32_t>(sum);
+    high.lane[lane] = static_cast<std::uint32_t>(sum >> 32);
+  }
+}
+
+/// (a << s) + b with carries: an addition of rows whose first operand is shifted.
+std::uint32_t lea_rows(const Operation& op, const Rows& in, LaneRow& low) {
+  LaneRow shifted, zero;
+  for (int lane = 0; lane < isa::kWarpSize; ++lane) {
+    shifted.lane[lane] = in.a[lane] << (op.immediate & 31U);
+    zero.lane[lane] = 0;
+  }
+  return add_rows(op, Rows{shifted.lane.data(), in.b, zero.lane.data(), nullptr, in.input, in.input2}, low);
+}
+
+/// The upper word of a sign-extended a << s, plus b with carries.
+void lea_high_rows(const Operation& op, const Rows& in, LaneRow& low, std::uint32_t& flags) {
+  LaneRow shifted, zero;
+  for (int lane = 0; lane < isa::kWarpSize; ++lane) {
+    const auto wide = static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(in.a[lane])});
+    shifted.lane[lane] = static_cast<std::uint32_t>(wide << op.immediate >> 32);
+    zero.lane[lane] = 0;
+  }
+  flags = add_rows(op, Rows{shifted.lane.data(), in.b, zero.lane.data(), nullptr, in.input, in.input2}, low);
+}
+
+/// The common functions a whole row at a time. False if `op` is not one of them.
+bool execute_row(const Operation& op, const Rows& in, LaneRow& low, LaneRow& high, std::uint32_t& flags) {
+  const auto each = [&low](auto&& value) {
+    for (int lane = 0; lane < isa::kWarpSize; ++lane) {
+      low.lane[lane] = value(lane);
+    }
+    return true;
+  };
+  switch (op.function) {
+    case Function::kMove:
+      return op.destination[1] == kNoDestination && each([&in](int lane) { return in.b[lane]; });
+    case Function::kAdd3:
+      flags = add_rows(op, in, low);
+      return true;
+    case Function::kMultiplyAdd:
+      return each([&in](int lane) { return in.a[lane] * in.b[lane] + in.c[lane]; });
+    case Function::kMultiplyAddWide:
+      multiply_add_wide_rows(op, in, low, high);
+      return true;
+    case Function::kLea:
+      flags = lea_rows(op, in, low);
+      return true;
+    case Function::kLeaHigh:
+      return op.is_signed && (lea_high_rows(op, in, low, flags), true);
+    case Function::kShift: {
+      const bool plain_left = !op.right && !op.high && !op.wide;
+      return plain_left && each([&in](int lane) { return in.b[lane] > 31 ? 0U : in.a[lane] << (in.b[lane] & 31U); });
+    }
+    case Function::kLogic:
+      return op.predicate_out == kPredicatePt &&
+             each([&in, &op](int lane) { return logic(in.a[lane], in.b[lane], in.c[lane], op.immediate); });
+    case Function::kCompare:
+      flags = compare_rows(op, in);
+      return true;
+    case Function::kFloatFma:
+      return each([&in](int lane) {
+        return std::bit_cast<std::uint32_t>(std::fma(std::bit_cast<float>(in.a[lane]), std::bit_cast<float>(in.b[lane]),
+                                                     std::bit_cast<float>(in.c[lane])));
+      });
+    default:
+      return false;
+  }
+}
+
 void execute(const Operation& op, const MicroProgram& program, const WarpPosition& position, std::uint32_t mask,
              WarpRegisters& r) {
   if (mask == 0) {
@@ -276,7 +404,7 @@ void execute(const Operation& op, const MicroProgram& program, const WarpPositio
     execute_uniform(op, program, position, r);
     return;
   }
-  LaneRow sa, sb, sc, sc1, sb1;
+  LaneRow sa, sb, sc, sc1, sb1;  // deliberately not initialised
   const std::uint32_t* a = lanes(op.a[0], program, r, sa);
   const std::uint32_t* b = lanes(op.b[0], program, r, sb);
   const std::uint32_t* c = lanes(op.c[0], program, r, sc);
@@ -288,6 +416,16 @@ void execute(const Operation& op, const MicroProgram& program, const WarpPositio
   const bool second = op.predicate_in2.index != kPredicatePt;
   LaneRow low, high;
   std::uint32_t flags = 0;
+  if (execute_row(op, Rows{a, b, c, c1, input, input2}, low, high, flags)) {
+    if (op.destination[0] != kNoDestination) {
+      store_row(r.rows[op.destination[0]], low, mask);
+    }
+    if (op.destination[1] != kNoDestination) {
+      store_row(r.rows[op.destination[1]], high, mask);
+    }
+    write_flags(op, flags, input, mask, r.predicates);
+    return;
+  }
   for (int lane = 0; lane < isa::kWarpSize; ++lane) {
     const std::uint32_t carry = carries ? (input >> lane & 1U) + (second ? input2 >> lane & 1U : 0U) : 0U;
     const LaneResult result = evaluate(op, LaneSources{a[lane], b[lane], c[lane], c1[lane], b1[lane], carry});

@@ -17,7 +17,7 @@ namespace tilesim::traces {
 
 /// A register of a warp: one 32-bit value per lane.
 struct alignas(64) LaneRow {
-  std::array<std::uint32_t, isa::kWarpSize> lane{};
+  std::array<std::uint32_t, isa::kWarpSize> lane;
 };
 
 /// What the emulator does at an instruction.

@@ -1,0 +1,136 @@
+#include "model/tile_config.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <string>
+#include <vector>
+
+#include "model/nearest_name.h"
+
+namespace tilesim::model {
+namespace {
+
+template <class Enum>
+struct Named {
+  std::string_view name;
+  Enum value;
+};
+
+constexpr std::array<Named<Family>, 2> kFamilies{{{"simt", Family::kSimt}, {"mma", Family::kMma}}};
+constexpr std::array<Named<CopyPath>, 2> kCopyPaths{{{"reg", CopyPath::kRegister}, {"cpasync", CopyPath::kAsync}}};
+constexpr std::array<Named<DataType>, 4> kDataTypes{
+    {{"f32", DataType::kF32}, {"tf32", DataType::kTf32}, {"f16", DataType::kF16}, {"bf16", DataType::kBf16}}};
+constexpr std::array<Named<Layout>, 4> kLayouts{
+    {{"nn", Layout::kNN}, {"nt", Layout::kNT}, {"tn", Layout::kTN}, {"tt", Layout::kTT}}};
+
+template <class Enum, std::size_t N>
+std::string_view name_of(const std::array<Named<Enum>, N>& table, Enum value) {
+  for (const auto& entry : table) {
+    if (entry.value == value) return entry.name;
+  }
+  return "?";
+}
+
+template <class Enum, std::size_t N>
+Result<Enum> parse(const std::array<Named<Enum>, N>& table, std::string_view what, std::string_view text) {
+  std::vector<std::string> names;
+  for (const auto& entry : table) {
+    if (entry.name == text) return entry.value;
+    names.emplace_back(entry.name);
+  }
+  return fail(ErrorKind::kUsage, fmt::format("'{}' is not a {}.", text, what),
+              fmt::format("Did you mean '{}'? Known are: {}.", nearest_name(text, names), fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+std::string_view to_string(Family family) { return name_of(kFamilies, family); }
+std::string_view to_string(CopyPath copy) { return name_of(kCopyPaths, copy); }
+std::string_view to_string(DataType dtype) { return name_of(kDataTypes, dtype); }
+std::string_view to_string(Layout layout) { return name_of(kLayouts, layout); }
+
+std::string to_string(const Raster& raster) {
+  switch (raster.kind) {
+    case RasterKind::kAlongN:
+      return "n";
+    case RasterKind::kAlongM:
+      return "m";
+    case RasterKind::kGroup:
+      break;
+  }
+  return fmt::format("group:{}", raster.group);
+}
+
+Result<Family> parse_family(std::string_view text) { return parse(kFamilies, "kernel family", text); }
+Result<CopyPath> parse_copy_path(std::string_view text) { return parse(kCopyPaths, "copy path", text); }
+Result<DataType> parse_data_type(std::string_view text) { return parse(kDataTypes, "data type", text); }
+Result<Layout> parse_layout(std::string_view text) { return parse(kLayouts, "layout", text); }
+
+Result<Raster> parse_raster(std::string_view text) {
+  constexpr std::string_view kRemedy = "Use n, m, or group:G with G from 1 to 2147483647.";
+  if (text == "n") return Raster{RasterKind::kAlongN, 1};
+  if (text == "m") return Raster{RasterKind::kAlongM, 1};
+  constexpr std::string_view kPrefix = "group:";
+  if (text.starts_with(kPrefix)) {
+    const std::string_view digits = text.substr(kPrefix.size());
+    std::int64_t group = 0;
+    const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), group);
+    if (code == std::errc{} && end == digits.data() + digits.size() && group >= 1 && group <= 2147483647) {
+      return Raster{RasterKind::kGroup, group};
+    }
+  }
+  return fail(ErrorKind::kUsage, fmt::format("'{}' is not an order of CTAs.", text), std::string(kRemedy));
+}
+
+std::int64_t threads_per_cta(const TileConfig& config) {
+  if (config.family == Family::kSimt) return (config.bm / config.tm) * (config.bn / config.tn);
+  return (config.bm / config.wm) * (config.bn / config.wn) * 32;
+}
+
+std::int64_t accumulators_per_thread(const TileConfig& config) {
+  return config.family == Family::kSimt ? config.tm * config.tn : ceil_div(config.wm * config.wn, 32);
+}
+
+SharedTile shared_tile_a(const TileConfig& config) {
+  const bool k_major = config.family == Family::kSimt || a_transposed(config.layout);
+  return {k_major ? config.bk : config.bm, k_major ? config.bm : config.bk, config.pad_a, element_bytes(config.dtype)};
+}
+
+SharedTile shared_tile_b(const TileConfig& config) {
+  const bool k_major = config.family == Family::kSimt || !b_transposed(config.layout);
+  return {k_major ? config.bk : config.bn, k_major ? config.bn : config.bk, config.pad_b, element_bytes(config.dtype)};
+}
+
+std::int64_t shared_bytes_per_stage(const TileConfig& config) {
+  return shared_tile_a(config).bytes() + shared_tile_b(config).bytes();
+}
+
+std::int64_t shared_bytes(const TileConfig& config) { return shared_bytes_per_stage(config) * config.stages; }
+
+RegisterEstimate estimate_registers(const TileConfig& config) {
+  RegisterEstimate estimate;
+  const std::int64_t bytes = element_bytes(config.dtype);
+  estimate.accumulators = accumulators_per_thread(config);
+  if (config.family == Family::kSimt) {
+    estimate.operands = 2 * (config.tm + config.tn);
+    estimate.addresses = config.stages > 1 ? 24 : 16;
+  } else {  // fragments of one instruction depth: 16 bytes' worth of K per lane quad, in 32-bit registers
+    const std::int64_t depth = bytes == 2 ? 16 : 8;
+    estimate.operands = 2 * ceil_div((config.wm + config.wn) * depth * bytes, 32 * 4);
+    estimate.addresses = 8;
+  }
+  if (config.copy == CopyPath::kRegister) {
+    const std::int64_t threads = threads_per_cta(config);
+    const std::int64_t tile = (config.bm + config.bn) * config.bk * bytes;
+    estimate.staging = threads > 0 ? ceil_div(tile, threads * 4) : 0;
+  }
+  return estimate;
+}
+
+std::int64_t register_demand(const TileConfig& config) {
+  return config.registers > 0 ? config.registers : estimate_registers(config).total();
+}
+
+}  // namespace tilesim::model
