@@ -59,9 +59,7 @@
   FIELD(concurrent_requests, Int, "requests", 1, 64, "requests whose wavefronts interleave on the data pipe") \
   FIELD(lds_latency, Int, "cycles", 1, 1000, "LDS.32 without conflict, issue to dependent issue") \
   FIELD(lds64_extra, Int, "cycles", 0, 64, "extra latency of a 64-bit LDS") \
-  FIELD(lds128_extra, Int, "cycles", 0, 64, "extra latency of a 128-bit LDS") \
-  FIELD(ldg_return_lines_free, Int, "lines", 0, 64, "lines of a global load whose return costs nothing beyond the write-back") \
-  FIELD(ldg_return_cycles_per_line, Real, "cycles", 0, 64, "data-pipe cycles per further line of a global load that missed L1")
+  FIELD(lds128_extra, Int, "cycles", 0, 64, "extra latency of a 128-bit LDS")
 
 #define TILESIM_SPEC_L1(FIELD) \
   FIELD(capacity_bytes, Int, "B", 1024, 1073741824, "L1 data cache and shared memory together, per SM") \

@@ -16,15 +16,15 @@ namespace {
 constexpr std::int64_t kRegisterUnit = 8;
 constexpr std::int64_t kWarpgroupThreads = 128;
 constexpr std::int64_t kWarpgroupExtraRegisters = 25;  // beside the accumulators; CUTLASS pull request 2219
-constexpr std::int64_t kRegisterFile = 65536;
 
 Result<detail::LegalityLimits> limits_of(const GpuSpec& gpu) {
-  const auto limits = occupancy_limits(gpu);
+  const auto limits = find_compute_capability(static_cast<int>(gpu.device.compute_capability_major),
+                                              static_cast<int>(gpu.device.compute_capability_minor));
   if (!limits) return tl::unexpected(limits.error());
   detail::LegalityLimits result;
   result.gpu = gpu.name.empty() ? gpu.id : gpu.name;
-  result.shared_bytes_per_cta = limits->shared_per_block_optin;
-  result.registers_per_sm = limits->registers_per_sm;
+  result.shared_bytes_per_cta = limits->shared_bytes_per_cta;
+  result.registers_per_sm = kRegistersPerSm;
   result.has_async_copy = gpu.device.compute_capability_major >= 8;
   return result;
 }
@@ -130,9 +130,9 @@ WarpgroupBudget warpgroup_budget(std::int64_t tile_m, std::int64_t tile_n, std::
   budget.accumulators = ceil_div(tile_m * tile_n, threads);
   budget.demand = ceil_div(budget.accumulators + kWarpgroupExtraRegisters, kRegisterUnit) * kRegisterUnit;
   budget.total = kWarpgroupThreads * producer_registers + threads * consumer_registers;
-  const std::int64_t left = kRegisterFile - kWarpgroupThreads * producer_registers;
+  const std::int64_t left = std::int64_t{kRegistersPerSm} - kWarpgroupThreads * producer_registers;
   budget.most = std::clamp<std::int64_t>(left / threads / kRegisterUnit * kRegisterUnit, 0, kMaxRegistersPerThread);
-  budget.launches = budget.total <= kRegisterFile;
+  budget.launches = budget.total <= std::int64_t{kRegistersPerSm};
   budget.enough = budget.demand <= consumer_registers && consumer_registers <= kMaxRegistersPerThread;
   return budget;
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "model/occupancy.h"
 #include "model/roofline.h"
 #include "model/waves.h"
 
@@ -283,11 +284,11 @@ void Checker::registers() {
   const std::int64_t allocated = ceil_div(config_.registers, 8) * 8;
   const std::int64_t warps = ceil_div(threads, 32);
   if (allocated * 32 * warps > limits_.registers_per_sm) {
-    const std::int64_t most = 4 * (limits_.registers_per_sm / 4 / (allocated * 32)) * 32;
     illegal("registers",
             fmt::format("{} threads with {} registers ({} allocated) need {} registers; an SM has {}.", threads,
                         config_.registers, allocated, allocated * 32 * warps, limits_.registers_per_sm),
-            fmt::format("Use at most {} threads, or cap the registers with --regs {}.", most, register_limit(config_)));
+            fmt::format("Use at most {} threads, or cap the registers with --regs {}.",
+                        largest_cta_for_registers(config_.registers), register_limit(config_)));
   } else if (spill.spills()) {
     warn("registers",
          fmt::format("A thread needs about {} registers ({} accumulators) but gets {}: about {} spill, {} bytes of local "

@@ -40,7 +40,7 @@ struct TileConfig {
   std::int64_t wn = 32;   ///< columns per warp (mma)
   std::int64_t stages = 1;
   CopyPath copy = CopyPath::kRegister;
-  std::int64_t vec = 4;      ///< elements per global load and per wide shared access
+  std::int64_t vec = 4;      ///< elements per global load and, where they stay together, per store to shared memory
   std::int64_t pad_a = 0;    ///< elements added to each row of the A tile in shared memory
   std::int64_t pad_b = 0;    ///< the same for B
   std::int64_t swizzle = 0;  ///< bits (0 to 3) of the row number XORed into the number of the 16-byte chunk; 0 = off

@@ -71,7 +71,6 @@ class Simulation {
   /// Every simulated SM gets its static share; every other SM follows the simulated one with as many CTAs.
   void start_sampled() {
     shares_.resize(sms_.size());
-    followers_.resize(sms_.size());
     for (std::size_t sm = 0; sm < sms_.size(); ++sm) {
       shares_[sm] = scheduler_.static_share(static_cast<int>(sm));
     }
@@ -91,13 +90,15 @@ class Simulation {
       }
     }
     for (std::size_t sm = 0; sm < sms_.size(); ++sm) {
+      generators_.emplace_back(kernel_, shares_[sm]);
+    }
+    for (std::size_t sm = 0; sm < sms_.size(); ++sm) {
       if (sms_[sm] == nullptr && !shares_[sm].empty()) {
         const auto same = std::find_if(leaders.begin(), leaders.end(), [this, sm](int leader) {
           return shares_[static_cast<std::size_t>(leader)].size() == shares_[sm].size();
         });
         const int leader = same != leaders.end() ? *same : leaders.front();
-        followers_[static_cast<std::size_t>(leader)].emplace_back(kernel_, static_cast<int>(sm), shares_[sm],
-                                                                  offset_of(sm));
+        generators_[static_cast<std::size_t>(leader)].add(static_cast<int>(sm), shares_[sm], offset_of(sm));
       }
     }
   }
@@ -133,7 +134,7 @@ class Simulation {
         requests_.push_back(request);
       }
       sms_[i]->lsu().outbox().clear();
-      if (!followers_.empty() && !follow(i)) {
+      if (!generators_.empty() && !follow(i)) {
         return false;
       }
     }
@@ -155,16 +156,13 @@ class Simulation {
   }
 
   [[nodiscard]] bool follow(std::size_t leader) {
-    std::vector<GlobalAccessMark>& marks = sms_[leader]->lsu().marks();
-    for (RequestGenerator& follower : followers_[leader]) {
-      for (const GlobalAccessMark& mark : marks) {
-        if (!follower.follow(mark, requests_)) {
-          error_ = follower.error();
-          return false;
-        }
-      }
+    Lsu& lsu = sms_[leader]->lsu();
+    if (!generators_[leader].follow(lsu.marks(), lsu.mark_lines(), requests_)) {
+      error_ = &generators_[leader].error();
+      return false;
     }
-    marks.clear();
+    lsu.marks().clear();
+    lsu.mark_lines().clear();
     return true;
   }
 
@@ -183,15 +181,13 @@ class Simulation {
       last_end_ = std::max(last_end_, end.time);
       const auto sm = static_cast<std::size_t>(end.sm);
       auto storage = sms_[sm]->take_recycled();
-      if (followers_.empty()) {
+      if (generators_.empty()) {
         CtaScheduler::Placement p;
         if (scheduler_.next(end, p)) {
           sms_[sm]->start_cta(p.slot, kernel_.open(p.cta, std::move(storage)), p.cta, p.time);
         }
       } else {
-        for (RequestGenerator& follower : followers_[sm]) {
-          follower.end_cta(end.ordinal);
-        }
+        generators_[sm].end_cta(end.ordinal);
         if (next_of_sm_[sm] < shares_[sm].size()) {
           start_next(sm, end.slot, end.time + chip_parameters_.cta_respawn, std::move(storage));
         }
@@ -221,7 +217,7 @@ class Simulation {
   std::vector<std::unique_ptr<Sm>> sms_;  ///< by SM number; null for those that do not run instructions
   std::vector<std::vector<std::uint64_t>> shares_;
   std::vector<std::size_t> next_of_sm_;
-  std::vector<std::vector<RequestGenerator>> followers_;  ///< by leader
+  std::vector<RequestGenerators> generators_;  ///< by leader; empty if all SMs are simulated
   std::vector<MemoryRequest> requests_;
   std::vector<CtaEnd> ended_;
   Cycle last_end_ = 0;

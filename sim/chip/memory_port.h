@@ -27,11 +27,14 @@ struct MemoryResponse {
   std::uint32_t sm = 0;
 };
 
-/// One warp-level access to global memory by a simulated SM, in the order of the warp: what request generators mirror.
+/// One warp-level access to global memory by a simulated SM: what request generators repeat for their own CTAs.
 struct GlobalAccessMark {
   Cycle time = 0;
-  std::uint32_t mark = 0;  ///< ordinal of the CTA on its SM * kMarksPerCta + warp of the CTA
+  std::uint32_t cta_ordinal = 0;  ///< how many CTAs the SM had started before this access's
+  std::uint32_t site = 0;         ///< instruction index
+  bool write = false;
+  std::uint32_t first_line = 0;  ///< its lines in the list of the window
+  std::uint32_t line_count = 0;
 };
-inline constexpr std::uint32_t kMarksPerCta = 32;
 
 }  // namespace tilesim::sim

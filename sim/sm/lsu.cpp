@@ -35,7 +35,7 @@ int Lsu::new_footprint() {
   return index;
 }
 
-void Lsu::enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std::uint32_t mark, Cycle now) {
+void Lsu::enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std::uint32_t cta_ordinal, Cycle now) {
   const isa::Instruction& inst = program_.instructions[dynamic.index];
   AccessSite& site = counters_.sites[dynamic.index];
   Request request;
@@ -47,7 +47,8 @@ void Lsu::enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std
   request.write_scoreboard = inst.write_scoreboard;
   request.read_scoreboard = inst.read_scoreboard;
   request.ready = now + p_.mio_start;
-  request.mark = mark;
+  request.cta_ordinal = cta_ordinal;
+  request.site = dynamic.index;
   if (isa::is_global(inst.memory)) {
     const int index = new_footprint();
     request.footprint = static_cast<std::uint16_t>(index);
@@ -98,16 +99,16 @@ bool Lsu::try_start(const Request& request, Cycle now) {
     if (store_free_ > static_cast<double>(now)) {
       return false;
     }
-    start_store(request, now);
     leave_mark(request, now);
+    start_store(request, now);
     return true;
   }
   if (request.op == isa::MemoryOp::kLoadGlobal) {
     if (tag_free_ > now) {
       return false;
     }
-    start_load(request, now);
     leave_mark(request, now);
+    start_load(request, now);
     return true;
   }
   Execution* place = nullptr;
@@ -129,7 +130,11 @@ bool Lsu::try_start(const Request& request, Cycle now) {
 
 void Lsu::leave_mark(const Request& request, Cycle now) {
   if (keep_marks_) {
-    marks_.push_back(GlobalAccessMark{now, request.mark});
+    const model::GlobalFootprint& footprint = footprints_[request.footprint];
+    marks_.push_back(GlobalAccessMark{now, request.cta_ordinal, request.site, request.op == isa::MemoryOp::kStoreGlobal,
+                                      static_cast<std::uint32_t>(mark_lines_.size()),
+                                      static_cast<std::uint32_t>(footprint.line_count)});
+    mark_lines_.insert(mark_lines_.end(), footprint.lines.begin(), footprint.lines.begin() + footprint.line_count);
   }
 }
 
@@ -143,8 +148,10 @@ void Lsu::start_load(const Request& request, Cycle now) {
     free_loads_.pop_back();
   }
   Load& load = loads_[index];
-  load = Load{request, 0, std::max(1, request.access_bytes / 4), true};
   const model::GlobalFootprint& footprint = footprints_[request.footprint];
+  // A load takes the data pipe once: a cycle per line, at least one per 4 bytes and lane (measured; hits and misses
+  // alike).
+  load = Load{request, 0, std::max({1, request.access_bytes / 4, footprint.line_count}), true};
   int missed_lines = 0;
   for (int i = 0; i < footprint.line_count; ++i) {
     const model::LineAccess& access = footprint.lines[i];
@@ -170,7 +177,6 @@ void Lsu::start_load(const Request& request, Cycle now) {
   const int tag_cycles = (footprint.line_count + p_.tag_lines - 1) / p_.tag_lines;
   const auto miss_cycles = static_cast<int>(std::ceil(missed_lines / p_.miss_lines_per_cycle));
   tag_free_ = now + std::max({1, tag_cycles, miss_cycles});
-  load.return_cycles += static_cast<int>(std::max(0, missed_lines - p_.ldg_lines_free) * p_.ldg_cycles_per_line);
   free_footprints_.push_back(request.footprint);
   --credits_used_;
   if (load.lines_missing == 0) {

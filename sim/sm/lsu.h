@@ -38,8 +38,8 @@ class Lsu {
 
   /// Takes a memory instruction that warp `slot` of `sub` issued at `now`; the queue must have room and a lane be
   /// active.
-  /// `mark` names the warp to request generators.
-  void enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std::uint32_t mark, Cycle now);
+  /// `cta_ordinal` counts the CTAs of the SM, for request generators.
+  void enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std::uint32_t cta_ordinal, Cycle now);
 
   /// Advances to cycle `now`; returns the next cycle in which it has something to do by itself (kNever if none).
   Cycle tick(Cycle now);
@@ -58,6 +58,8 @@ class Lsu {
 
   /// Global accesses that reached the L1 since the last clear, for request generators; empty unless asked for.
   [[nodiscard]] std::vector<GlobalAccessMark>& marks() { return marks_; }
+  /// The lines of the marks.
+  [[nodiscard]] std::vector<model::LineAccess>& mark_lines() { return mark_lines_; }
   void keep_marks() { keep_marks_ = true; }
 
  private:
@@ -72,7 +74,8 @@ class Lsu {
     std::uint16_t wavefronts = 0;
     std::uint16_t footprint = 0;  ///< index into footprints_, for global accesses
     std::uint32_t active_bytes = 0;
-    std::uint32_t mark = 0;
+    std::uint32_t cta_ordinal = 0;
+    std::uint32_t site = 0;
     Cycle ready = 0;  ///< in the queue: earliest transfer; in the stage: when it is there
   };
   struct Execution {  ///< a shared-memory request whose wavefronts are under way
@@ -133,6 +136,7 @@ class Lsu {
 
   std::vector<MemoryRequest> outbox_;
   std::vector<GlobalAccessMark> marks_;
+  std::vector<model::LineAccess> mark_lines_;
   bool keep_marks_ = false;
   std::uint32_t sequence_ = 0;
   std::uint32_t space_freed_ = 0;

@@ -40,9 +40,8 @@ void Sm::launch_cta(int slot, Cycle now) {
     const int global_slot = slot * load_.warps_per_cta + w;
     const int sub = global_slot % load_.sub_partitions;
     const WarpId id{static_cast<std::uint32_t>(id_), place.linear_id, static_cast<std::uint32_t>(w)};
-    subs_[static_cast<std::size_t>(sub)]->launch(global_slot / load_.sub_partitions, place.stream->warp(w), id,
-                                                 ordinal * kMarksPerCta + static_cast<std::uint32_t>(w), slot, now,
-                                                 p_.cta_launch);
+    subs_[static_cast<std::size_t>(sub)]->launch(global_slot / load_.sub_partitions, place.stream->warp(w), id, ordinal,
+                                                 slot, now, p_.cta_launch);
     wake(sub, now);
   }
 }

@@ -39,8 +39,6 @@ SmParameters make_sm_parameters(const model::GpuSpec& spec, int l1_bytes) {
   p.lds64_extra = spec.lsu.lds64_extra;
   p.lds128_extra = spec.lsu.lds128_extra;
   p.l1_hit_latency = spec.l1.hit_latency;
-  p.ldg_lines_free = as_int(spec.lsu.ldg_return_lines_free);
-  p.ldg_cycles_per_line = spec.lsu.ldg_return_cycles_per_line;
   p.miss_lines_per_cycle = spec.l1.miss_lines_per_cycle;
   p.store_bytes_per_cycle = spec.l1.store_bytes_per_cycle;
   p.store_cycles_per_sector = spec.l1.store_cycles_per_sector;

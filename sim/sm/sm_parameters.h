@@ -30,8 +30,7 @@ struct SmParameters {
   Cycle wavefront = 1, request_wavefront = 2;
   int concurrent_requests = 2;
   Cycle lds_latency = 23, lds64_extra = 1, lds128_extra = 3, l1_hit_latency = 31;
-  int ldg_lines_free = 0;
-  double ldg_cycles_per_line = 1.0, miss_lines_per_cycle = 1.0;
+  double miss_lines_per_cycle = 1.0;
   double store_bytes_per_cycle = 32.0, store_cycles_per_sector = 1.25, store_cycles_per_line = 2.0;
   int l1_bytes = 196608, l1_line = 128, l1_ways = 4, tag_lines = 4;
   // Barriers and CTAs.

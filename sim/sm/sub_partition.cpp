@@ -33,13 +33,13 @@ SubPartition::SubPartition(SmShared& shared, int index)
       ports_(shared.parameters.register_banks, shared.parameters.operand_window),
       warps_(kMaxWarps) {}
 
-void SubPartition::launch(int slot, isa::WarpStream& stream, const WarpId& id, std::uint32_t mark, int cta_slot,
+void SubPartition::launch(int slot, isa::WarpStream& stream, const WarpId& id, std::uint32_t cta_ordinal, int cta_slot,
                           Cycle now, Cycle delay) {
   Warp& warp = warps_[static_cast<std::size_t>(slot)];
   warp = Warp{};
   warp.stream = &stream;
   warp.id = id;
-  warp.mark = mark;
+  warp.cta_ordinal = cta_ordinal;
   warp.cta_slot = static_cast<std::uint16_t>(cta_slot);
   warp.next = &s_.program.instructions[stream.next_index()];
   warp.launched = now;
@@ -267,8 +267,8 @@ Cycle SubPartition::tick(Cycle now) {
   return now + 1;
 }
 
-/// Ready warps whose pipe and queue take them at `now`; books the others as throttled. `wake` becomes the time at which a
-/// pipe frees; for queue space the LSU wakes the sub-partition.
+/// Ready warps whose pipe and queue take them at `now`; books the others as throttled. `wake` becomes the time at which
+/// a pipe frees; for queue space the LSU wakes the sub-partition.
 std::uint32_t SubPartition::find_eligible(Cycle now, Cycle& wake) {
   std::uint32_t eligible = ready_;
   for (std::uint32_t pipes = ready_pipes_; pipes != 0; pipes &= pipes - 1) {
@@ -364,7 +364,7 @@ void SubPartition::issue_memory(int slot, const isa::Instruction& inst, const is
   if (inst.memory == isa::MemoryOp::kStoreGlobal) {
     ++warp.outstanding_stores;
   }
-  s_.lsu.enqueue(index_, slot, dynamic, warp.mark, now);
+  s_.lsu.enqueue(index_, slot, dynamic, warp.cta_ordinal, now);
   s_.lsu_work = true;
 }
 

@@ -57,7 +57,7 @@ class SubPartition {
   SubPartition(SmShared& shared, int index);
 
   /// Puts a warp into slot `slot` at `now`; its first instruction is there `delay` cycles later.
-  void launch(int slot, isa::WarpStream& stream, const WarpId& id, std::uint32_t mark, int cta_slot, Cycle now,
+  void launch(int slot, isa::WarpStream& stream, const WarpId& id, std::uint32_t cta_ordinal, int cta_slot, Cycle now,
               Cycle delay);
 
   /// Runs cycle `now`; returns the next cycle it wants to run without being woken.

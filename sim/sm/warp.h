@@ -45,9 +45,9 @@ struct Warp {
   Cycle since = 0;                              ///< start of the present state
   Cycle launched = 0;
   Cycle stalled_until = 0;
-  Cycle branched = 0;      ///< when a taken branch has its target
-  Cycle fetched = 0;       ///< when the next instruction is there
-  std::uint32_t mark = 0;  ///< names the warp to request generators
+  Cycle branched = 0;             ///< when a taken branch has its target
+  Cycle fetched = 0;              ///< when the next instruction is there
+  std::uint32_t cta_ordinal = 0;  ///< how many CTAs the SM had started before this warp's
   Scoreboards scoreboards;
   std::uint32_t outstanding_stores = 0;
   bool ready = false;       ///< nothing but pipes, ports and queues can hold it back

@@ -1,7 +1,6 @@
-// A kernel's machine code and a launch as a source of instruction streams for the simulator.
+// Machine code plus launch parameters as a source of instruction streams.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -9,30 +8,24 @@
 #include "sim/isa/stream.h"
 #include "traces/emulator/launch.h"
 #include "traces/emulator/micro_program.h"
+#include "traces/emulator/warp_emulator.h"
 #include "traces/sass/instruction.h"
 
 namespace tilesim::traces {
 
-/// Leaves out trips of a loop: each warp, once it has taken the branch `after` times, is taken through `trips` more of
-/// them by emulation alone, so that addresses stay those of the full run. If the loop ends earlier, the skip ends
-/// there.
-struct TripSkip {
-  std::uint32_t branch = 0;  ///< instruction index of the loop's backward branch
-  std::uint64_t after = 0;
-  std::uint64_t trips = 0;
-};
-
-/// The loop that executes most instructions: its backward branch, how often warp 0 of CTA 0 takes it, and its body.
-struct MainLoop {
-  std::uint32_t branch = 0;
-  std::uint32_t body_instructions = 0;
-  std::uint64_t taken = 0;
-};
-
+/// A decoded kernel under a launch, emulated lazily in timing mode: what addresses, guards and branches depend on is
+/// executed for 32 lanes, everything else is counted. Every global access is checked to lie inside an allocation of the
+/// arguments and every shared access inside the CTA's shared memory; a violation, a divergent branch and the like end the stream
+/// with an error that names instruction, lane and listing line. Shared addresses are reported as the hardware sees them, from
+/// kSharedBase up; an LDGSTS reports its global addresses. Immutable apart from set_trip_skip(); open() is thread-safe.
 class SassKernel final : public isa::KernelStream {
  public:
-  /// Compiles the kernel for the launch. Errors: as check_launch() and compile().
-  [[nodiscard]] static Result<std::unique_ptr<SassKernel>> create(const DecodedKernel& kernel, LaunchParameters launch);
+  /// Errors (kUsage): an illegal launch, code for another architecture than sm_90, arguments shorter than the code reads, instructions
+  /// that cannot be emulated.
+  [[nodiscard]] static Result<std::unique_ptr<SassKernel>> create(DecodedKernel kernel, LaunchParameters launch);
+
+  SassKernel(const SassKernel&) = delete;
+  SassKernel& operator=(const SassKernel&) = delete;
 
   [[nodiscard]] const isa::Program& program() const override { return program_; }
   [[nodiscard]] isa::Dim3 grid() const override { return launch_.grid; }
@@ -40,17 +33,13 @@ class SassKernel final : public isa::KernelStream {
   [[nodiscard]] std::unique_ptr<isa::CtaStream> open(std::uint64_t linear_id,
                                                      std::unique_ptr<isa::CtaStream> recycled) const override;
 
-  /// Emulates warp 0 of CTA 0 to the end. Nothing if the kernel has no backward branch that is taken. Error: the
-  /// stream's.
-  [[nodiscard]] Result<std::optional<MainLoop>> find_main_loop() const;
+  /// Skips loop trips in every warp of CTAs opened from now on; nullopt emulates all trips. The branch must be a backward
+  /// branch of the kernel and `after` at least 1 (Error kUsage). Not while streams of this kernel are open.
+  [[nodiscard]] Result<void> set_trip_skip(std::optional<TripSkip> skip);
 
-  /// The same kernel with trips left out; shares nothing with the original.
-  [[nodiscard]] std::unique_ptr<SassKernel> with_skip(const TripSkip& skip) const;
-
+  [[nodiscard]] const DecodedKernel& decoded() const { return kernel_; }
   [[nodiscard]] const LaunchParameters& launch() const { return launch_; }
-  [[nodiscard]] const MicroProgram& micro() const { return micro_; }
-  [[nodiscard]] const DecodedKernel& code() const { return kernel_; }
-  [[nodiscard]] const std::optional<TripSkip>& skip() const { return skip_; }
+  [[nodiscard]] const MicroProgram& micro_program() const { return micro_program_; }
 
  private:
   SassKernel() = default;
@@ -58,8 +47,8 @@ class SassKernel final : public isa::KernelStream {
   DecodedKernel kernel_;
   LaunchParameters launch_;
   isa::Program program_;
-  MicroProgram micro_;
-  std::optional<TripSkip> skip_;
+  MicroProgram micro_program_;
+  WarpContext context_;
 };
 
 }  // namespace tilesim::traces

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <bitset>
 
 #include "traces/sass/dependences.h"
@@ -32,14 +33,23 @@ bool decides_control_or_address(const SassInstruction& instruction, Role role) {
   }
 }
 
+constexpr std::size_t kAlways = 14;  // context of demand that holds whatever the predicates are
+constexpr std::size_t kContexts = 15;
+
+/// Demanded values by context: 2p and 2p + 1 are "only where Pp holds" and "only where it does not".
+using Demands = std::array<Demand, kContexts>;
+
 // What one instruction does to demand, precomputed.
 struct Transfer {
   Demand writes;
-  Demand killed;  // writes, unless under a guard
-  Demand reads;   // all sources
-  Demand roots;   // guard, address, condition
+  Demand reads;    // all sources
+  Demand roots;    // address, condition
+  Demand guard;    // the guard's own predicate
+  std::size_t context = kAlways;
+  bool kills = true;             // its writes leave nothing of the old value in its context
+  std::uint32_t redefined = 0;   // predicates it writes, as a bit mask
   bool falls_through = true;
-  std::size_t target = 0;  // instruction index; own index = none
+  std::size_t target = 0;        // instruction index; own index = none
 };
 
 Transfer transfer_of(const SassInstruction& instruction, std::size_t index) {
@@ -47,6 +57,9 @@ Transfer transfer_of(const SassInstruction& instruction, std::size_t index) {
   const Dependences used = dependences(instruction);
   for (const RegisterRange& range : used.writes) {
     add(result.writes, range);
+    if (range.file == RegisterFile::kPredicate) {
+      result.redefined |= 1U << range.first;
+    }
   }
   for (const RegisterRange& range : used.reads) {
     add(result.reads, range);
@@ -54,9 +67,13 @@ Transfer transfer_of(const SassInstruction& instruction, std::size_t index) {
       add(result.roots, range);
     }
   }
-  add(result.roots, guard_range(instruction));
-  const bool unconditional = instruction.guard.always();
-  result.killed = unconditional ? result.writes : Demand{};
+  add(result.guard, guard_range(instruction));
+  const Guard& guard = instruction.guard;
+  const bool unconditional = guard.always();
+  if (!unconditional && !guard.uniform && guard.predicate != kPredicatePt) {
+    result.context = 2U * guard.predicate + (guard.negated ? 1 : 0);
+  }
+  result.kills = unconditional || result.context != kAlways;
   result.target = index;
   const Operand& condition = instruction.operand(Role::kPredicateIn);
   const bool always = unconditional && condition.index == kPredicatePt && !condition.negated;
@@ -69,27 +86,48 @@ Transfer transfer_of(const SassInstruction& instruction, std::size_t index) {
   return result;
 }
 
+// Demand before an instruction from the demand after it; true if the instruction's result is needed.
+bool apply(const Transfer& transfer, Demands& demands) {
+  bool needed = false;
+  for (std::size_t context = 0; context < kContexts; ++context) {
+    const bool opposite = transfer.context != kAlways && context == (transfer.context ^ 1U);
+    needed = needed || (!opposite && (transfer.writes & demands[context]).any());
+    if (transfer.kills && (transfer.context == kAlways || transfer.context == context)) {
+      demands[context] &= ~transfer.writes;
+    }
+  }
+  for (std::size_t predicate = 0; predicate < kPredicatePt; ++predicate) {
+    if ((transfer.redefined >> predicate & 1) != 0) {  // above here the predicate has another value
+      for (const std::size_t context : {2 * predicate, 2 * predicate + 1}) {
+        demands[kAlways] |= demands[context];
+        demands[context].reset();
+      }
+    }
+  }
+  demands[transfer.context] |= needed ? transfer.roots | transfer.reads : transfer.roots;
+  demands[kAlways] |= transfer.guard;
+  return needed;
+}
+
 // One pass from the last instruction to the first; true if some demand grew.
-bool propagate(const std::vector<Transfer>& transfers, std::vector<Demand>& before, Slice& slice) {
+bool propagate(const std::vector<Transfer>& transfers, std::vector<Demands>& before, Slice& slice) {
   bool changed = false;
   for (std::size_t i = transfers.size(); i-- > 0;) {
     const Transfer& transfer = transfers[i];
-    Demand demand;
-    if (transfer.falls_through && i + 1 < transfers.size()) {
-      demand |= before[i + 1];
+    Demands demands{};
+    for (std::size_t context = 0; context < kContexts; ++context) {
+      if (transfer.falls_through && i + 1 < transfers.size()) {
+        demands[context] |= before[i + 1][context];
+      }
+      if (transfer.target != i) {
+        demands[context] |= before[transfer.target][context];
+      }
     }
-    if (transfer.target != i) {
-      demand |= before[transfer.target];
-    }
-    const bool needed = (transfer.writes & demand).any();
-    demand &= ~transfer.killed;
-    demand |= transfer.roots;
-    if (needed) {
+    if (apply(transfer, demands)) {
       slice.contains[i] = true;
-      demand |= transfer.reads;
     }
-    if (demand != before[i]) {
-      before[i] = demand;
+    if (demands != before[i]) {
+      before[i] = demands;
       changed = true;
     }
   }
@@ -110,7 +148,7 @@ Result<Slice> backward_slice(const DecodedKernel& kernel) {
     transfers.push_back(transfer_of(kernel.instructions[i], i));
   }
   Slice slice{std::vector<bool>(count, false)};
-  std::vector<Demand> before(count);
+  std::vector<Demands> before(count);
   while (propagate(transfers, before, slice)) {
   }
   for (std::size_t i = 0; i < count; ++i) {

@@ -2,209 +2,223 @@
 
 #include <fmt/format.h>
 
-#include <bit>
-
-#include "traces/emulator/sass_kernel.h"
+#include "traces/emulator/executor.h"
+#include "traces/emulator/functional_memory.h"
 
 namespace tilesim::traces {
-
 namespace {
-constexpr std::uint32_t kAllLanes = ~std::uint32_t{0};
+
+constexpr const char* kLaunchRemedy =
+    "Check the sizes in the arguments, the grid, the block and the shared memory against what the kernel expects.";
+constexpr const char* kUniformRemedy = "Kernels whose warps branch as one are supported; this one does not.";
+
 }  // namespace
 
-const MicroProgram& WarpEmulator::kernel_micro() const { return kernel_->micro(); }
-
-void WarpEmulator::start(std::uint64_t linear_id, std::uint32_t warp) {
-  const isa::Dim3 grid = kernel_->grid();
-  position_.block = kernel_->block();
-  position_.cta_x = static_cast<std::uint32_t>(linear_id % grid.x);
-  position_.cta_y = static_cast<std::uint32_t>(linear_id / grid.x % grid.y);
-  position_.cta_z = static_cast<std::uint32_t>(linear_id / grid.x / grid.y);
-  position_.warp = warp;
-  registers_.reset(std::size_t{kernel_->micro().row_count} + 1);
-  const std::uint64_t threads = position_.block.count() - std::uint64_t{warp} * isa::kWarpSize;
-  active_ = threads >= isa::kWarpSize ? kAllLanes : (1U << threads) - 1U;
+void WarpEmulator::start(const WarpContext& context, const WarpPosition& position, LaneRow* rows, std::uint32_t live,
+                         FunctionalMemory* memory) {
+  context_ = &context;
+  registers_.reset();
+  registers_.rows = rows;
+  position_ = position;
+  live_ = live;
+  memory_ = memory;
+  trips_taken_ = 0;
   next_index_ = 0;
   exited_ = false;
-  skip_taken_ = 0;
 }
 
-std::uint32_t WarpEmulator::guarded_mask(const Step& step) const {
-  const std::uint32_t value =
-      step.guard_uniform ? registers_.uniform_predicates[step.guard] : registers_.predicates[step.guard];
-  return active_ & (step.guard_negated ? ~value : value);
-}
-
-bool WarpEmulator::refuse(std::uint32_t index, std::string message, std::string remedy) {
-  error_ = Error{ErrorKind::kUsage, std::move(message), std::move(remedy), kernel_->code().where(index)};
+bool WarpEmulator::refuse(std::uint32_t index, const std::string& why, const char* remedy) {
+  const DecodedKernel& kernel = *context_->kernel;
+  error_ = {ErrorKind::kUsage,
+            fmt::format("'{}' (warp {} of CTA {}, {}, {}): {}.", kernel.text[index], position_.first_thread / isa::kWarpSize,
+                        position_.cta[0], position_.cta[1], position_.cta[2], why),
+            remedy, kernel.where(index)};
   return false;
 }
 
 bool WarpEmulator::step(isa::DynamicInstruction& out) {
-  const MicroProgram& micro = kernel_->micro();
-  const std::uint32_t index = next_index_;
-  const Step& step = micro.steps[index];
-  const std::uint32_t mask = step.always() ? active_ : guarded_mask(step);
-  out.index = index;
-  out.active_mask = mask;
+  const Step step = context_->program->steps[next_index_];
+  out.index = next_index_;
+  out.active_mask = guarded(step);
   out.branch_taken = false;
-  ++next_index_;
-  const std::uint32_t operand = micro.operand_index[index];
-  switch (step.action) {
-    case Action::kNothing:
-      return true;
-    case Action::kCompute:
-      execute(micro.operations[operand], micro, position_, mask, registers_);
-      return true;
-    case Action::kShared:
-      return mask == 0 || access_shared(micro.memory[operand], out);
-    case Action::kGlobal:
-    case Action::kCopy:
-      return mask == 0 || access_global(micro.memory[operand], out);
-    case Action::kBranch:
-      return branch(index, mask, out);
-    case Action::kExit:
-      return exit(index, mask);
-    case Action::kEnd:
-      break;
-  }
-  return refuse(index - 1, "the kernel runs past its last instruction.", "Give the listing of the whole kernel.");
-}
-
-bool WarpEmulator::branch(std::uint32_t index, std::uint32_t mask, isa::DynamicInstruction& out) {
-  const BranchOperation& branch = kernel_->micro().branches[kernel_->micro().operand_index[index]];
-  const std::uint32_t condition = registers_.predicates[branch.condition.index];
-  const std::uint32_t taken = mask & (branch.condition.negated ? ~condition : condition);
-  if (taken == 0) {
+  if (step.action == Action::kNothing) {
+    ++next_index_;
     return true;
   }
-  if (taken != active_) {
-    return refuse(index, fmt::format("lanes of a warp disagree at the branch '{}'.", kernel_->code().text[index]),
-                  "Divergent branches are not supported yet; shapes that are multiples of the tile avoid them.");
+  return act(step.action, out);
+}
+
+bool WarpEmulator::act(Action action, isa::DynamicInstruction& out) {
+  switch (action) {
+    case Action::kCompute:
+      compute(out.index, out.active_mask);
+      break;
+    case Action::kShared:
+      if (!access_shared(out)) {
+        return false;
+      }
+      break;
+    case Action::kGlobal:
+      if (!access_global(out)) {
+        return false;
+      }
+      break;
+    case Action::kCopy:
+      if (!copy_async(out)) {
+        return false;
+      }
+      break;
+    case Action::kBranch:
+      if (!branch(out.index, out.active_mask, out.branch_taken)) {
+        return false;
+      }
+      if (out.branch_taken && context_->skip && context_->skip->branch == out.index &&
+          ++trips_taken_ == context_->skip->after) {
+        return skip_trips();
+      }
+      return true;
+    case Action::kExit:
+      return exit(out.index, out.active_mask);
+    case Action::kEnd:
+      return refuse(out.index - 1, "the warp runs past the end of the code", "Pass the whole function's listing.");
+    case Action::kNothing:
+      break;
   }
-  if (branch.target == index) {
-    return refuse(index, fmt::format("'{}' branches to itself for ever.", kernel_->code().text[index]),
-                  "Check the launch: the kernel does not end with it.");
+  ++next_index_;
+  return true;
+}
+
+void WarpEmulator::compute(std::uint32_t index, std::uint32_t mask) {
+  const MicroProgram& program = *context_->program;
+  execute(program.operations[program.operand_index[index]], mask, program, position_, registers_);
+}
+
+bool WarpEmulator::access_shared(isa::DynamicInstruction& out) {
+  const MemoryOperation& operation = memory_operation(out.index);
+  shared_addresses(operation, registers_, out.addresses);
+  if (!all_inside(out.addresses, out.active_mask, operation.bytes, kSharedBase, context_->launch->shared_bytes)) {
+    return refuse(out.index,
+                  explain_shared(out.addresses, out.active_mask, operation.bytes, context_->launch->shared_bytes),
+                  kLaunchRemedy);
   }
-  out.branch_taken = true;
-  next_index_ = branch.target;
-  const auto& skip = kernel_->skip();
-  if (skip && skip->branch == index && ++skip_taken_ == skip->after && skip->trips != 0) {
-    return skip_trips();
+  if (memory_ != nullptr) {
+    memory_->access(true, operation, out.addresses, out.active_mask, registers_.rows);
   }
   return true;
 }
 
-/// Emulates on, without looking at memory, until the loop's branch has been taken `trips` more times or the loop ends.
-bool WarpEmulator::skip_trips() {
-  const MicroProgram& micro = kernel_->micro();
-  const TripSkip& skip = *kernel_->skip();
-  isa::DynamicInstruction ignored;
-  const std::uint64_t last = skip.after + skip.trips;
-  while (skip_taken_ < last) {
-    next_index_ = micro.next_slice[next_index_];
-    const std::uint32_t index = next_index_;
-    const std::uint64_t before = skip_taken_;
-    if (!step(ignored)) {
-      return false;
+bool WarpEmulator::inside_allocation(const isa::DynamicInstruction& out, unsigned bytes) {
+  const KernelArguments& arguments = context_->launch->arguments;
+  for (std::size_t tried = 0; tried < arguments.allocations.size(); ++tried) {
+    const Allocation& allocation = arguments.allocations[last_allocation_];
+    if (all_inside(out.addresses, out.active_mask, bytes, allocation.address, allocation.bytes)) {
+      return true;
     }
-    if (exited_ || (index == skip.branch && skip_taken_ == before)) {
-      break;
-    }
+    last_allocation_ = last_allocation_ + 1 < arguments.allocations.size() ? last_allocation_ + 1 : 0;
   }
+  // Lanes in different allocations, or a bad access.
+  const std::string why = explain_global(out.addresses, out.active_mask, bytes, arguments);
+  return why.empty() || refuse(out.index, why, kLaunchRemedy);
+}
+
+bool WarpEmulator::access_global(isa::DynamicInstruction& out) {
+  const MemoryOperation& operation = memory_operation(out.index);
+  global_addresses(operation, registers_, out.addresses);
+  if (!inside_allocation(out, operation.bytes)) {
+    return false;
+  }
+  if (memory_ != nullptr) {
+    memory_->access(false, operation, out.addresses, out.active_mask, registers_.rows);
+  }
+  return true;
+}
+
+bool WarpEmulator::copy_async(isa::DynamicInstruction& out) {
+  const MemoryOperation& operation = memory_operation(out.index);
+  const std::uint64_t shared_bytes = context_->launch->shared_bytes;
+  copy_destinations(operation, registers_, out.addresses);
+  if (!all_inside(out.addresses, out.active_mask, operation.bytes, kSharedBase, shared_bytes)) {
+    return refuse(out.index, explain_shared(out.addresses, out.active_mask, operation.bytes, shared_bytes), kLaunchRemedy);
+  }
+  global_addresses(operation, registers_, out.addresses);
+  return inside_allocation(out, operation.bytes);
+}
+
+bool WarpEmulator::branch(std::uint32_t index, std::uint32_t mask, bool& taken) {
+  const MicroProgram& program = *context_->program;
+  const BranchOperation& operation = program.branches[program.operand_index[index]];
+  const std::uint32_t taking = mask & registers_.holds(false, operation.condition.index, operation.condition.negated);
+  if (taking != 0 && taking != live_) {
+    return refuse(index, "divergent branch not supported yet", kUniformRemedy);
+  }
+  taken = taking != 0;
+  if (taken && operation.target == index) {
+    return refuse(index, "the warp branches to itself for ever", kLaunchRemedy);
+  }
+  next_index_ = taken ? operation.target : index + 1;
   return true;
 }
 
 bool WarpEmulator::exit(std::uint32_t index, std::uint32_t mask) {
-  if (mask != 0 && mask != active_) {
-    return refuse(index, fmt::format("part of a warp exits at '{}'.", kernel_->code().text[index]),
-                  "Divergent exits are not supported yet; shapes that are multiples of the tile avoid them.");
+  const MicroProgram& program = *context_->program;
+  const BranchOperation& operation = program.branches[program.operand_index[index]];
+  const std::uint32_t leaving = mask & registers_.holds(false, operation.condition.index, operation.condition.negated);
+  if (leaving != 0 && leaving != live_) {
+    return refuse(index, "exit of a part of the warp not supported yet", kUniformRemedy);
   }
-  exited_ = mask != 0;
+  exited_ = leaving != 0;
+  next_index_ = index + (exited_ ? 0 : 1);
   return true;
 }
 
-bool WarpEmulator::access_shared(const MemoryOperation& access, isa::DynamicInstruction& out) {
-  const std::uint32_t base = static_cast<std::uint32_t>(access.offset) +
-                             (access.uniform == kUniformUrz ? 0U : registers_.uniform[access.uniform]);
-  if (access.low == kNoDestination) {
-    out.addresses.fill(base);
-  } else {
-    const LaneRow& row = registers_.rows[access.low];
-    for (int lane = 0; lane < isa::kWarpSize; ++lane) {
-      out.addresses[lane] = row.lane[lane] + base;
-    }
-  }
-  const std::uint64_t room = kernel_->launch().shared_bytes;
-  const std::uint64_t last = room >= access.bytes ? room - access.bytes : 0;
-  std::uint64_t bad = room < access.bytes ? 1 : 0;
-  for (int lane = 0; lane < isa::kWarpSize; ++lane) {
-    const std::uint64_t offset = out.addresses[lane] - kSharedBase;
-    const std::uint64_t wrong = (offset > last ? 1U : 0U) | (out.addresses[lane] & (access.bytes - 1U));
-    bad |= (out.active_mask >> lane & 1U) != 0 ? wrong : 0U;
-  }
-  if (bad == 0) {
-    return true;
-  }
-  for (std::uint32_t rest = out.active_mask; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
-    const std::uint64_t offset = out.addresses[lane] - kSharedBase;
-    if (room >= access.bytes && offset <= last && (out.addresses[lane] & (access.bytes - 1U)) == 0) {
-      continue;
-    }
-    return refuse(
-        out.index,
-        fmt::format("'{}' accesses {} bytes at shared offset {} in lane {}, outside the CTA's {} bytes of shared "
-                    "memory or not aligned.",
-                    kernel_->code().text[out.index], access.bytes, static_cast<std::int64_t>(offset), lane, room),
-        "Give the kernel's static plus dynamic shared memory with --smem, and the block size it was built for.");
-  }
-  return true;
-}
-
-bool WarpEmulator::access_global(const MemoryOperation& access, isa::DynamicInstruction& out) {
-  const auto offset = static_cast<std::uint64_t>(std::int64_t{access.offset});
-  for (int lane = 0; lane < isa::kWarpSize; ++lane) {
-    std::uint64_t address = access.low == kNoDestination ? 0 : registers_.rows[access.low].lane[lane];
-    if (access.high != kNoDestination) {
-      address |= std::uint64_t{registers_.rows[access.high].lane[lane]} << 32;
-    }
-    out.addresses[lane] = address + offset;
-  }
-  const auto& allocations = kernel_->launch().arguments.allocations;
-  const auto inside = [&](const Allocation& a, std::uint64_t address) {
-    return address - a.address <= a.bytes - access.bytes && a.bytes >= access.bytes &&
-           (address & (access.bytes - 1U)) == 0;
-  };
-  for (std::uint32_t rest = out.active_mask; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
-    const std::uint64_t address = out.addresses[lane];
-    if (last_allocation_ < allocations.size() && inside(allocations[last_allocation_], address)) {
-      continue;
-    }
-    std::size_t found = 0;
-    while (found < allocations.size() && !inside(allocations[found], address)) {
-      ++found;
-    }
-    if (found == allocations.size()) {
-      return refuse(
-          out.index,
-          fmt::format("'{}' accesses {} bytes at address 0x{:x} in lane {} of warp {}, CTA ({}, {}, {}): outside every "
-                      "allocation or not aligned.",
-                      kernel_->code().text[out.index], access.bytes, address, lane, position_.warp, position_.cta_x,
-                      position_.cta_y, position_.cta_z),
-          "Check the sizes behind ptr: in --args, the order of the arguments, and the grid.");
-    }
-    last_allocation_ = found;
-  }
-  return true;
-}
-
-bool WarpEmulator::step_to_global(const isa::Program&, isa::DynamicInstruction& out) {
-  const MicroProgram& micro = kernel_->micro();
+bool WarpEmulator::run_to_branch(BranchEvent& out) {
+  const MicroProgram& program = *context_->program;
+  out.taken = false;
   while (!exited_) {
-    next_index_ = micro.next_global[next_index_];
-    const Action action = micro.steps[next_index_].action;
+    next_index_ = program.next_slice[next_index_];
+    const std::uint32_t index = next_index_;
+    const Step step = program.steps[index];
+    const std::uint32_t mask = guarded(step);
+    if (step.action == Action::kBranch) {
+      out.index = index;
+      return branch(index, mask, out.taken);
+    }
+    if (step.action == Action::kExit) {
+      if (!exit(index, mask)) {
+        return false;
+      }
+    } else if (step.action == Action::kEnd) {
+      return refuse(index - 1, "the warp runs past the end of the code", "Pass the whole function's listing.");
+    } else {
+      compute(index, mask);
+      ++next_index_;
+    }
+  }
+  return true;
+}
+
+bool WarpEmulator::skip_trips() {
+  const TripSkip& skip = *context_->skip;
+  std::uint64_t passed = 0;
+  BranchEvent event;
+  while (passed < skip.trips && !exited_) {
+    if (!run_to_branch(event)) {
+      return false;
+    }
+    if (event.index == skip.branch) {
+      ++passed;
+      if (!event.taken) {
+        break;
+      }
+    }
+  }
+  return true;
+}
+
+bool WarpEmulator::step_to_global(const isa::Program& /*program*/, isa::DynamicInstruction& out) {
+  while (!exited_) {
+    next_index_ = context_->program->next_global[next_index_];
+    const Action action = context_->program->steps[next_index_].action;
     if (!step(out)) {
       return false;
     }

@@ -1,60 +1,81 @@
-// One warp of a SassKernel: executes the slice that addresses and branches depend on, checks every memory access.
+// One warp under emulation.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "sim/isa/stream.h"
-#include "traces/emulator/executor.h"
+#include "traces/emulator/memory_access.h"
+#include "traces/emulator/micro_program.h"
+#include "traces/emulator/warp_registers.h"
+#include "traces/sass/instruction.h"
 
 namespace tilesim::traces {
 
-class SassKernel;
+class FunctionalMemory;
+
+/// Skips trips of a loop: once a warp has executed branch `branch` taken `after` times (at least 1), it passes through `trips`
+/// further executions of that branch without reporting anything, then goes on; if the loop ends first, so does the skip.
+struct TripSkip {
+  std::uint32_t branch = 0;  ///< instruction index of the loop's backward branch
+  std::uint64_t after = 1;
+  std::uint64_t trips = 0;
+};
+
+/// What the warps of a kernel share.
+struct WarpContext {
+  const DecodedKernel* kernel = nullptr;
+  const LaunchParameters* launch = nullptr;
+  const MicroProgram* program = nullptr;
+  std::optional<TripSkip> skip;
+};
+
+/// A branch as it was executed.
+struct BranchEvent {
+  std::uint32_t index = 0;
+  bool taken = false;
+};
 
 class WarpEmulator final : public isa::WarpStream {
  public:
-  explicit WarpEmulator(const SassKernel& kernel) : kernel_(&kernel) {}
-
-  /// Back to the kernel's first instruction, as warp `warp` of CTA `linear_id`.
-  void start(std::uint64_t linear_id, std::uint32_t warp);
-  [[nodiscard]] bool belongs_to(const SassKernel& kernel) const { return kernel_ == &kernel; }
+  /// Puts the warp at the kernel's first instruction. `rows` are zeroed registers; `live` its existing lanes. `memory` is
+  /// null in timing mode.
+  void start(const WarpContext& context, const WarpPosition& position, LaneRow* rows, std::uint32_t live,
+             FunctionalMemory* memory);
 
   [[nodiscard]] bool step(isa::DynamicInstruction& out) override;
   [[nodiscard]] bool step_to_global(const isa::Program& program, isa::DynamicInstruction& out) override;
   [[nodiscard]] const Error& error() const override { return error_; }
 
-  /// Runs to the exit without looking at memory, reporting each taken branch as (branch, target).
-  template <class OnTaken>
-  [[nodiscard]] bool run_branches(OnTaken&& on_taken) {
-    isa::DynamicInstruction out;
-    while (!exited_) {
-      next_index_ = kernel_micro().next_slice[next_index_];
-      const std::uint32_t index = next_index_;
-      if (!step(out)) {
-        return false;
-      }
-      if (out.branch_taken) {
-        on_taken(index, next_index_);
-      }
-    }
-    return true;
-  }
+  /// Executes up to and including the next branch, without looking at memory accesses. At the warp's end exited() holds
+  /// and `out.taken` is false. Does not apply the trip skip. False as for step().
+  [[nodiscard]] bool run_to_branch(BranchEvent& out);
 
  private:
-  [[nodiscard]] const MicroProgram& kernel_micro() const;
-  [[nodiscard]] std::uint32_t guarded_mask(const Step& step) const;
-  [[nodiscard]] bool branch(std::uint32_t index, std::uint32_t mask, isa::DynamicInstruction& out);
-  [[nodiscard]] bool exit(std::uint32_t index, std::uint32_t mask);
-  [[nodiscard]] bool access_shared(const MemoryOperation& access, isa::DynamicInstruction& out);
-  [[nodiscard]] bool access_global(const MemoryOperation& access, isa::DynamicInstruction& out);
-  [[nodiscard]] bool skip_trips();
-  [[nodiscard]] bool refuse(std::uint32_t index, std::string message, std::string remedy);
+  [[nodiscard]] std::uint32_t guarded(const Step& step) const {
+    return step.always() ? live_ : live_ & registers_.holds(step.guard_uniform, step.guard, step.guard_negated);
+  }
+  [[nodiscard]] const MemoryOperation& memory_operation(std::uint32_t index) const {
+    return context_->program->memory[context_->program->operand_index[index]];
+  }
+  bool act(Action action, isa::DynamicInstruction& out);
+  void compute(std::uint32_t index, std::uint32_t mask);
+  bool access_shared(isa::DynamicInstruction& out);
+  bool access_global(isa::DynamicInstruction& out);
+  bool copy_async(isa::DynamicInstruction& out);
+  bool branch(std::uint32_t index, std::uint32_t mask, bool& taken);
+  bool exit(std::uint32_t index, std::uint32_t mask);
+  bool inside_allocation(const isa::DynamicInstruction& out, unsigned bytes);
+  bool skip_trips();
+  bool refuse(std::uint32_t index, const std::string& why, const char* remedy);
 
-  const SassKernel* kernel_;
+  const WarpContext* context_ = nullptr;
   WarpRegisters registers_;
   WarpPosition position_;
-  std::uint32_t active_ = 0;
-  std::uint64_t skip_taken_ = 0;  ///< how often the skipped loop's branch was taken
+  std::uint32_t live_ = 0;
   std::size_t last_allocation_ = 0;
+  std::uint64_t trips_taken_ = 0;
+  FunctionalMemory* memory_ = nullptr;
   Error error_;
 };
 

@@ -1,0 +1,44 @@
+// Memory with contents, for functional mode.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "traces/emulator/launch.h"
+#include "traces/emulator/memory_access.h"
+#include "traces/emulator/micro_program.h"
+
+namespace tilesim::traces {
+
+/// Contents of a launch's allocations, zeroed at the start.
+class DeviceMemory {
+ public:
+  explicit DeviceMemory(const KernelArguments& arguments);
+
+  /// Bytes behind pointer argument number `argument` (position in the argument list, from 0); empty if that is no pointer.
+  [[nodiscard]] std::span<std::byte> bytes(std::size_t argument);
+  /// The `count` bytes at a virtual address; null if they are not inside one allocation.
+  [[nodiscard]] std::byte* at(std::uint64_t address, std::size_t count);
+
+ private:
+  std::vector<Allocation> allocations_;
+  std::vector<std::vector<std::byte>> contents_;
+};
+
+/// What the warps of one CTA can access: device memory, and the CTA's shared memory.
+class FunctionalMemory {
+ public:
+  FunctionalMemory(DeviceMemory& device, std::uint64_t shared_bytes) : device_(device), shared_(shared_bytes) {}
+
+  /// Moves data between `rows` and memory for the lanes of `mask`, whose addresses have been checked.
+  void access(bool shared, const MemoryOperation& operation, const LaneAddresses& addresses, std::uint32_t mask,
+              LaneRow* rows);
+
+ private:
+  DeviceMemory& device_;
+  std::vector<std::byte> shared_;
+};
+
+}  // namespace tilesim::traces

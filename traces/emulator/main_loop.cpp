@@ -1,0 +1,60 @@
+#include "traces/emulator/main_loop.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "traces/emulator/cta_emulator.h"
+
+namespace tilesim::traces {
+namespace {
+
+constexpr std::uint64_t kMaximumInstructions = std::uint64_t{1} << 36;
+
+MainLoop& entry(std::map<std::uint32_t, MainLoop>& loops, const isa::Program& program, std::uint32_t branch) {
+  const auto [place, added] = loops.try_emplace(branch);
+  if (added) {
+    place->second.branch = branch;
+    place->second.target = program.instructions[branch].branch_target;
+    place->second.body = branch - place->second.target + 1;
+  }
+  return place->second;
+}
+
+}  // namespace
+
+Result<std::optional<MainLoop>> find_main_loop(const SassKernel& kernel) {
+  const isa::Program& program = kernel.program();
+  const auto cta = kernel.open(0, nullptr);
+  auto& warp = static_cast<CtaEmulator&>(*cta).warp(0);
+  std::map<std::uint32_t, MainLoop> loops;
+  std::uint64_t executed = 0;
+  BranchEvent event;
+  while (!warp.exited()) {
+    if (!warp.run_to_branch(event)) {
+      return tl::unexpected<Error>(warp.error());
+    }
+    if (warp.exited() || program.instructions[event.index].branch_target > event.index) {
+      continue;
+    }
+    MainLoop& loop = entry(loops, program, event.index);
+    ++loop.trips;
+    loop.taken += event.taken ? 1 : 0;
+    executed += loop.body;
+    if (executed > kMaximumInstructions) {
+      return fail(ErrorKind::kUsage, fmt::format("A warp executes more than {} instructions.", kMaximumInstructions),
+                  "Check the problem size in the arguments: the main loop does not end.",
+                  kernel.decoded().where(event.index));
+    }
+  }
+  const auto weight = [](const auto& item) { return item.second.taken * item.second.body; };
+  const auto best = std::max_element(loops.begin(), loops.end(),
+                                     [&](const auto& a, const auto& b) { return weight(a) < weight(b); });
+  if (best == loops.end() || best->second.taken == 0) {
+    return std::nullopt;
+  }
+  return best->second;
+}
+
+}  // namespace tilesim::traces

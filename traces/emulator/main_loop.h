@@ -1,0 +1,24 @@
+// Finds the loop in which a kernel spends its instructions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "model/result.h"
+#include "traces/emulator/sass_kernel.h"
+
+namespace tilesim::traces {
+
+struct MainLoop {
+  std::uint32_t branch = 0;   ///< instruction index of the backward branch
+  std::uint32_t target = 0;   ///< first instruction of the body
+  std::uint64_t trips = 0;    ///< executions of the branch by warp 0 of CTA 0, taken or not
+  std::uint64_t taken = 0;    ///< of these taken
+  std::uint32_t body = 0;     ///< instructions from target to branch, both included
+};
+
+/// Emulates warp 0 of CTA 0 and returns the backward branch with the most instructions in all executions of its body; nullopt if
+/// none is taken. Errors (kUsage): as WarpStream::step(), without memory checks; more than 2^36 instructions.
+[[nodiscard]] Result<std::optional<MainLoop>> find_main_loop(const SassKernel& kernel);
+
+}  // namespace tilesim::traces

@@ -1,0 +1,34 @@
+// Addresses of memory instructions: computing them for a warp, and checking them against the launch's memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "sim/isa/program.h"
+#include "traces/emulator/launch.h"
+#include "traces/emulator/warp_registers.h"
+
+namespace tilesim::traces {
+
+using LaneAddresses = std::array<std::uint64_t, isa::kWarpSize>;
+
+/// Shared addresses (32 bits: row + uniform + offset) of all lanes.
+void shared_addresses(const MemoryOperation& operation, const WarpRegisters& registers, LaneAddresses& out);
+/// Shared destination addresses of an LDGSTS.
+void copy_destinations(const MemoryOperation& operation, const WarpRegisters& registers, LaneAddresses& out);
+/// Global addresses (64 bits) of all lanes.
+void global_addresses(const MemoryOperation& operation, const WarpRegisters& registers, LaneAddresses& out);
+
+/// True if every access of `bytes` bytes at the addresses of `mask`'s lanes is aligned to its size and lies in
+/// [first, first + size).
+[[nodiscard]] bool all_inside(const LaneAddresses& addresses, std::uint32_t mask, unsigned bytes, std::uint64_t first,
+                              std::uint64_t size);
+
+/// Why an access is refused, for the first lane of `mask` that is: "lane 3 reads 16 bytes at 0x..., ...". Empty if none is.
+[[nodiscard]] std::string explain_shared(const LaneAddresses& addresses, std::uint32_t mask, unsigned bytes,
+                                         std::uint64_t shared_bytes);
+[[nodiscard]] std::string explain_global(const LaneAddresses& addresses, std::uint32_t mask, unsigned bytes,
+                                         const KernelArguments& arguments);
+
+}  // namespace tilesim::traces
