@@ -72,6 +72,12 @@ std::string position(const std::string& origin, const toml::node& node) {
   return fmt::format("{}:{}", origin, node.source().begin.line);
 }
 
+/// Where a missing field belongs: its section's line, or the first line if the file lacks the section.
+std::string section_position(const toml::table& root, const Field& field, const std::string& origin) {
+  const toml::node* section = root.get(field.key.substr(0, field.key.find('.')));
+  return section == nullptr ? origin + ":1" : position(origin, *section);
+}
+
 Result<Confidence> parse_confidence(const std::string& text, const std::string& key, const std::string& where) {
   for (const Confidence c : {Confidence::kDatasheet, Confidence::kMeasured, Confidence::kFitted, Confidence::kGuess}) {
     if (to_string(c) == text) {
@@ -124,8 +130,8 @@ Result<Provenance> read_entry(const Field& field, const toml::node& node, const 
                                      {"source", &provenance.source},
                                      {"confidence", &confidence}}) {
     const auto text = (*entry)[name].value<std::string>();
-    if (!text) {
-      return fail(ErrorKind::kUsage, fmt::format("{}: {} is missing or not a string", field.key, name),
+    if (!text || text->empty()) {
+      return fail(ErrorKind::kUsage, fmt::format("{}: {} is missing, empty or not a string", field.key, name),
                   fmt::format("add {} = \"...\"", name), where);
     }
     *target = *text;
@@ -153,9 +159,13 @@ Result<void> check_unknown(const toml::table& root, const std::string& origin) {
       return fail(ErrorKind::kUsage, fmt::format("unknown key \"{}\"", name),
                   fmt::format("did you mean \"{}\"?", nearest_name(name, sections)), position(origin, node));
     }
+    if (name == "id" || name == "name" || name == "note") {
+      continue;
+    }
     const toml::table* section = node.as_table();
     if (section == nullptr) {
-      continue;
+      return fail(ErrorKind::kUsage, fmt::format("{} is not a section", name),
+                  fmt::format("write [{}] on a line of its own and the keys below it", name), position(origin, node));
     }
     for (const auto& [child_key, child] : *section) {
       const std::string full = name + "." + std::string(child_key.str());
@@ -211,7 +221,7 @@ Result<GpuSpec> parse_gpu_spec(std::string_view text, const std::string& origin)
       return fail(ErrorKind::kUsage, fmt::format("key \"{}\" is missing", field.key),
                   fmt::format("add {} in {} to section [{}]", field.key.substr(field.key.find('.') + 1), field.unit,
                               field.key.substr(0, field.key.find('.'))),
-                  origin + ":1");
+                  section_position(root, field, origin));
     }
     Result<Provenance> entry = read_entry(field, *node.node(), origin);
     if (!entry) {

@@ -69,9 +69,9 @@
   FIELD(hit_latency, Int, "cycles", 1, 10000, "LDG.32 hit, issue to dependent issue") \
   FIELD(tag_lines_per_cycle, Int, "lines", 1, 64, "lines looked up per cycle") \
   FIELD(miss_lines_per_cycle, Real, "lines/cycle", 0.01, 64, "lines of misses sent to the L2 per cycle") \
-  FIELD(store_bytes_per_cycle, Real, "B/cycle", 0.1, 4096, "coalesced stores drained per cycle") \
-  FIELD(store_cycles_per_sector, Real, "cycles", 0, 64, "drain cycles per sector of a store whose lanes share lines") \
-  FIELD(store_cycles_per_line, Real, "cycles", 0, 64, "drain cycles per line of a store with one line per lane")
+  FIELD(store_cycles_per_sector, Real, "cycles", 0, 64, "drain cycles per sector of a store") \
+  FIELD(store_cycles_per_partial_line, Real, "cycles", 0, 64, "further drain cycles per line that a store writes only in part") \
+  FIELD(store_sectors_in_flight, Int, "sectors", 1, 1000000, "sectors of stores under way from an SM to the L2")
 
 #define TILESIM_SPEC_L2(FIELD) \
   FIELD(capacity_bytes, Int, "B", 1024, 1099511627776, "L2 capacity as the datasheet states it") \
@@ -83,7 +83,7 @@
   FIELD(bytes_per_cycle_sm, Real, "B/cycle", 0.1, 100000, "read bandwidth of one SM") \
   FIELD(bytes_per_cycle_gpc, Real, "B/cycle", 0.1, 100000, "read bandwidth of one GPC") \
   FIELD(bytes_per_cycle_chip, Real, "B/cycle", 0.1, 1000000, "read bandwidth of the chip") \
-  FIELD(write_bytes_per_cycle_chip, Real, "B/cycle", 0.1, 1000000, "write bandwidth of the chip")
+  FIELD(write_sectors_per_cycle_chip, Real, "sectors/cycle", 0.1, 1000000, "writes that the L2 takes from all SMs")
 
 #define TILESIM_SPEC_DRAM(FIELD) \
   FIELD(capacity_bytes, Int, "B", 1024, 1099511627776000, "memory size") \

@@ -35,8 +35,7 @@ bool has_illegal(const std::vector<Finding>& findings) {
 }
 
 bool in_range(const std::vector<Finding>& findings) {
-  return std::none_of(findings.begin(), findings.end(),
-                      [](const Finding& finding) { return finding.rule == "range"; });
+  return std::none_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.rule == "range"; });
 }
 
 }  // namespace
@@ -80,8 +79,8 @@ Error to_error(const Legality& legality) {
 }
 
 std::string describe(const TileConfig& config) {
-  std::string text = fmt::format("--family {} --tile {}x{}x{}", to_string(config.family), config.bm, config.bn,
-                                 config.bk);
+  std::string text =
+      fmt::format("--family {} --tile {}x{}x{}", to_string(config.family), config.bm, config.bn, config.bk);
   text += config.family == Family::kSimt ? fmt::format(" --thread-tile {}x{}", config.tm, config.tn)
                                          : fmt::format(" --wm {} --wn {}", config.wm, config.wn);
   text += fmt::format(" --stages {} --copy {} --vec {}", config.stages, to_string(config.copy), config.vec);

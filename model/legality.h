@@ -38,9 +38,9 @@ struct Finding {
 /// Shared memory that a CTA needs against what it may have.
 struct SharedFit {
   std::int64_t needed = 0;
-  std::int64_t available = 0;      ///< most bytes per CTA (opt-in limit)
-  std::int64_t largest_stages = 0; ///< with the rest as it is; 0 = not even one buffer fits
-  std::int64_t largest_bk = 0;     ///< the same for BK, in steps of 8; 0 = none
+  std::int64_t available = 0;       ///< most bytes per CTA (opt-in limit)
+  std::int64_t largest_stages = 0;  ///< with the rest as it is; 0 = not even one buffer fits
+  std::int64_t largest_bk = 0;      ///< the same for BK, in steps of 8; 0 = none
   [[nodiscard]] constexpr bool fits() const { return needed <= available; }
 };
 
@@ -65,8 +65,8 @@ struct Legality {
 /// Registers a thread may get: 255, the user's cap, and an equal share of the SM's file in units of 8.
 [[nodiscard]] std::int64_t register_limit(const TileConfig& config, std::int64_t registers_per_sm = 65536);
 
-/// What does not fit in registers lives in local memory (L1): bytes per thread and CTA, and the traffic if each value is
-/// stored and loaded again once per K-step.
+/// What does not fit in registers lives in local memory (L1): bytes per thread and CTA, and the traffic if each value
+/// is stored and loaded again once per K-step.
 struct Spill {
   std::int64_t demand = 0;
   std::int64_t limit = 0;
@@ -87,7 +87,8 @@ struct AsyncCopyForms {
   return {bytes == 4 || bytes == 8 || bytes == 16, bytes == 16};
 }
 
-/// Alignment in bytes (2 to 16) that every row of a matrix keeps if its first has 16: only the leading dimension counts.
+/// Alignment in bytes (2 to 16) that every row of a matrix keeps if its first has 16: only the leading dimension
+/// counts.
 [[nodiscard]] std::int64_t row_alignment(std::int64_t leading_dimension, std::int64_t bytes_per_element);
 
 /// Leading dimensions in elements: K or M for A, N or K for B, N for C (row-major).

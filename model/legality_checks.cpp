@@ -57,9 +57,9 @@ class Checker {
   void divides(std::string_view rule, std::string_view whole, std::int64_t value, std::string_view part,
                std::int64_t divisor) {
     if (value % divisor == 0) return;
-    illegal(std::string(rule), fmt::format("{} = {} is not a multiple of {} = {}.", whole, value, part, divisor),
-            fmt::format("Use {} = {}, or a {} that divides {}.", whole, ceil_div(value, divisor) * divisor, part,
-                        value));
+    illegal(
+        std::string(rule), fmt::format("{} = {} is not a multiple of {} = {}.", whole, value, part, divisor),
+        fmt::format("Use {} = {}, or a {} that divides {}.", whole, ceil_div(value, divisor) * divisor, part, value));
   }
 
   void ranges();
@@ -152,7 +152,8 @@ void Checker::threads() {
             fmt::format("Choose a {} at least {} times as large, or a smaller BM x BN.", tile,
                         ceil_div(threads, kMaxThreadsPerCta)));
   } else if (threads % 32 != 0) {
-    illegal("threads", fmt::format("The CTA has {} threads, not a multiple of 32: its last warp is partly empty.", threads),
+    illegal("threads",
+            fmt::format("The CTA has {} threads, not a multiple of 32: its last warp is partly empty.", threads),
             fmt::format("Choose BM, BN and {} so that (BM/TM)*(BN/TN) is {}.", tile, ceil_div(threads, 32) * 32));
   }
 }
@@ -180,8 +181,8 @@ void Checker::copies() {
 void Checker::tile_layout(std::string_view name, const SharedTile& tile, bool wide_store) {
   const std::int64_t row_bytes = tile.columns * tile.element_bytes;
   const std::string option = name == "A" ? "--pad-a" : "--pad-b";
-  const std::int64_t unit = simt() ? (wide_store ? config_.vec * tile.element_bytes : tile.element_bytes)
-                                   : kMatrixRowBytes;
+  const std::int64_t unit =
+      simt() ? (wide_store ? config_.vec * tile.element_bytes : tile.element_bytes) : kMatrixRowBytes;
   if (tile.pitch_bytes() % unit != 0) {
     illegal("padding",
             fmt::format("Rows of the {} tile in shared memory are {} bytes apart, but are accessed {} bytes wide.",
@@ -258,7 +259,8 @@ void Checker::alignment(std::string_view matrix, std::string_view extent, std::i
   illegal("alignment",
           fmt::format("Rows of {} start at multiples of {} = {} elements, aligned to {} bytes; {}-byte accesses trap.",
                       matrix, extent, leading, have, want),
-          fmt::format("Use --vec {}, or pad {} to {}.", have / bytes, extent, ceil_div(leading, config_.vec) * config_.vec));
+          fmt::format("Use --vec {}, or pad {} to {}.", have / bytes, extent,
+                      ceil_div(leading, config_.vec) * config_.vec));
 }
 
 void Checker::problem() {
@@ -291,10 +293,11 @@ void Checker::registers() {
                         largest_cta_for_registers(config_.registers), register_limit(config_)));
   } else if (spill.spills()) {
     warn("registers",
-         fmt::format("A thread needs about {} registers ({} accumulators) but gets {}: about {} spill, {} bytes of local "
-                     "memory per CTA and, if each is stored and loaded once, {} bytes of traffic per K-step.",
-                     spill.demand, accumulators_per_thread(config_), spill.limit, spill.registers, spill.bytes_per_cta,
-                     spill.bytes_per_k_step),
+         fmt::format(
+             "A thread needs about {} registers ({} accumulators) but gets {}: about {} spill, {} bytes of local "
+             "memory per CTA and, if each is stored and loaded once, {} bytes of traffic per K-step.",
+             spill.demand, accumulators_per_thread(config_), spill.limit, spill.registers, spill.bytes_per_cta,
+             spill.bytes_per_k_step),
          simt() ? "Choose a smaller TM x TN, fewer threads, or a higher --regs."
                 : "Choose a smaller WM x WN, fewer warps, or a higher --regs.");
   }

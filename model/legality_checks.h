@@ -1,4 +1,5 @@
-// Inside legality: the rules as one function over plain limits, for the report and for the search of the nearest choice.
+// Inside legality: the rules as one function over plain limits, for the report and for the search of the nearest
+// choice.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +28,8 @@ struct LegalityLimits {
 /// True if no rule is broken.
 [[nodiscard]] bool is_legal(const TileConfig& config, const Problem* problem, const LegalityLimits& limits);
 
-/// The nearest legal configuration by doublings and halvings of extents, changes of stages, vector width, padding, swizzle
-/// and copy path being cheaper than changes of the tile.
+/// The nearest legal configuration by doublings and halvings of extents, changes of stages, vector width, padding,
+/// swizzle and copy path being cheaper than changes of the tile.
 [[nodiscard]] std::optional<TileConfig> nearest_legal(const TileConfig& config, const Problem* problem,
                                                       const LegalityLimits& limits);
 

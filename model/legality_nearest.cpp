@@ -27,7 +27,8 @@ double octaves(std::int64_t from, std::int64_t to) {
 }
 
 double distance(const TileConfig& from, const TileConfig& to) {
-  double price = kPriceTile * (octaves(from.bm, to.bm) + octaves(from.bn, to.bn)) + kPriceDepth * octaves(from.bk, to.bk);
+  double price =
+      kPriceTile * (octaves(from.bm, to.bm) + octaves(from.bn, to.bn)) + kPriceDepth * octaves(from.bk, to.bk);
   if (to.family == Family::kSimt) price += kPriceThreadTile * (octaves(from.tm, to.tm) + octaves(from.tn, to.tn));
   if (to.family == Family::kMma) price += kPriceThreadTile * (octaves(from.wm, to.wm) + octaves(from.wn, to.wn));
   price += kPriceStages * octaves(from.stages, to.stages) + kPriceVector * octaves(from.vec, to.vec);

@@ -54,6 +54,10 @@ Result<void> check_range(const char* what, std::int64_t value, std::int64_t low,
   return {};
 }
 
+void add_reason(Occupancy& o, const std::string& reason) {
+  o.cannot_launch += o.cannot_launch.empty() ? reason : "; " + reason;
+}
+
 void limit_by_registers(const OccupancyInput& input, Occupancy& o) {
   const std::int64_t per_warp = round_up(input.registers * 32, kRegisterAllocationUnit);
   o.registers_per_thread = per_warp / 32;
@@ -66,10 +70,10 @@ void limit_by_registers(const OccupancyInput& input, Occupancy& o) {
   const std::int64_t assumed = per_warp * round_up(o.warps_per_cta, kSubPartitions);
   if (assumed > kRegistersPerSm) {
     o.by_registers = 0;
-    o.cannot_launch = fmt::format(
-        "{} registers per thread x {} threads allocate {} registers, an SM has {}; at most {} "
-        "threads fit",
-        input.registers, o.warps_per_cta * 32, assumed, kRegistersPerSm, largest_cta_for_registers(input.registers));
+    add_reason(o, fmt::format("{} registers per thread x {} threads allocate {} registers, an SM has {}; at most {} "
+                              "threads fit",
+                              input.registers, o.warps_per_cta * 32, assumed, kRegistersPerSm,
+                              largest_cta_for_registers(input.registers)));
     return;
   }
   o.by_registers = kRegistersPerSm / kSubPartitions / per_warp * kSubPartitions / o.warps_per_cta;
@@ -86,8 +90,8 @@ void limit_by_shared(const ComputeCapability& cc, const OccupancyInput& input, O
   if (input.shared_bytes > cc.shared_bytes_per_cta ||
       o.shared_bytes_per_cta > cc.shared_bytes_per_cta + cc.shared_reserved_per_cta) {
     o.by_shared = 0;
-    o.cannot_launch = fmt::format("{} bytes of shared memory per CTA, at most {} are available", input.shared_bytes,
-                                  cc.shared_bytes_per_cta);
+    add_reason(o, fmt::format("{} bytes of shared memory per CTA, at most {} are available", input.shared_bytes,
+                              cc.shared_bytes_per_cta));
   } else {
     o.by_shared = o.shared_bytes_per_cta == 0 ? Occupancy::kUnlimited
                                               : std::int64_t{o.carveout_kb} * kKb / o.shared_bytes_per_cta;
@@ -139,12 +143,11 @@ Result<Occupancy> occupancy(const ComputeCapability& cc, const OccupancyInput& i
   limit_by_registers(input, o);
   o.by_warps = cc.warps_per_sm / o.warps_per_cta;
   o.by_ctas = cc.ctas_per_sm;
-  o.by_barriers = input.barriers == 0 ? Occupancy::kUnlimited : cc.barriers_per_sm / input.barriers;
+  // cuda_occupancy.h counts barriers from Hopper on only.
+  const bool counts_barriers = cc.major >= 9 && input.barriers > 0;
+  o.by_barriers = counts_barriers ? cc.barriers_per_sm / input.barriers : Occupancy::kUnlimited;
   o.by_barriers_capped = std::min(o.by_barriers, o.by_ctas);
-  o.ctas = std::min({o.by_registers, o.by_shared, o.by_warps, o.by_ctas});
-  if (cc.major >= 9) {  // the header counts barriers from Hopper on
-    o.ctas = std::min(o.ctas, o.by_barriers);
-  }
+  o.ctas = std::min({o.by_registers, o.by_shared, o.by_warps, o.by_ctas, o.by_barriers});
   const std::array<std::pair<std::int64_t, const char*>, 5> limits{{{o.by_registers, "registers"},
                                                                     {o.by_shared, "shared memory"},
                                                                     {o.by_warps, "warps"},

@@ -43,6 +43,8 @@ bool paired(const std::uint32_t* addresses, std::uint32_t lanes, unsigned distan
 Wavefronts sum_phases(const std::uint32_t* addresses, std::uint32_t active_mask, int lanes_per_phase,
                       unsigned unit_shift) {
   Wavefronts total;
+  if (active_mask == 0) return total;
+  total.all_phases = 32 / lanes_per_phase;
   const std::uint32_t group = lanes_per_phase == 32 ? ~0U : (1U << lanes_per_phase) - 1U;
   for (int first = 0; first < 32; first += lanes_per_phase) {
     const std::uint32_t lanes = active_mask & (group << first);
@@ -91,6 +93,7 @@ Wavefronts matrix_load_wavefronts(std::span<const std::uint32_t> row_addresses, 
     total.wavefronts += phase_wavefronts(row_addresses.data() + 8 * matrix, 0xffU, 4);
     ++total.phases;
   }
+  total.all_phases = total.phases;
   return total;
 }
 

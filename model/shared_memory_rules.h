@@ -1,15 +1,18 @@
 // How many passes ("wavefronts") one warp instruction needs in the 32 banks of 4 bytes of shared memory.
 //
-// Rules, exact on all patterns measured on the H200 (H200 microbenchmarks, shared memory; 780 patterns):
+// Rules, exact on all patterns measured on the H200 (780 by cycles, 72 with masks by cycles and by Nsight Compute's
+// l1tex__data_pipe_lsu_wavefronts_mem_shared and l1tex__data_bank_conflicts_pipe_lsu_mem_shared):
 //   - A wavefront serves each bank once; equal words are served together. A phase (a group of lanes) therefore needs
 //     as many wavefronts as the bank with the most distinct words.
 //   - 32-bit accesses (8 and 16 bits count as 32) form one phase of 32 lanes, 64-bit ones two phases of 16 lanes,
 //     128-bit ones four phases of 8 lanes.
-//   - Loads only: if every lane has the address of lane^1, or every lane that of lane^2, two neighbouring phases merge
-//     (64 bit: the whole warp is one phase; 128 bit: two phases of 16 lanes, each half of the warp judged alone).
-//     Stores never merge.
+//   - Loads only: if every lane of the warp has the address of lane^1, or every lane that of lane^2, two neighbouring
+//     phases merge (64 bit: the whole warp is one phase; 128 bit: two phases of 16 lanes). One half of the warp alone,
+//     or lane^1 in one half and lane^2 in the other, does not merge. Stores never merge.
 //   - LDSM and STSM xN: one phase per 8x8 matrix, that is per 8 rows of 16 bytes.
-//   - Lanes that are predicated off take no part: they touch no bank, and break no pair.
+//   - Lanes that are predicated off take no part: they touch no bank and break no pair, and a phase without an active
+//     lane counts no wavefront. The data pipe stays busy for one cycle per phase all the same, as long as the phases
+//     that have lanes do not need more in sum: LDS.128 with 8 active lanes is 1 wavefront and 4 cycles.
 //
 // Example: LDS.128, lane i reads 16 B at 16*i: 4 phases, 4 wavefronts, no conflict. At 32*i: 8 wavefronts, 4 conflicts.
 #pragma once
@@ -20,11 +23,14 @@
 namespace tilesim::model {
 
 /// Passes of one instruction. `phases` is what the access needs at best, so bank conflicts = wavefronts - phases.
-/// A phase without an active lane counts in neither.
+/// A phase without an active lane counts in neither; `all_phases` counts it too (0 if no lane is active at all).
 struct Wavefronts {
   int wavefronts = 0;
   int phases = 0;
+  int all_phases = 0;
   [[nodiscard]] constexpr int conflicts() const { return wavefronts - phases; }
+  /// Cycles that the SM's data pipe is busy, at one wavefront per cycle.
+  [[nodiscard]] constexpr int pipe_cycles() const { return wavefronts > all_phases ? wavefronts : all_phases; }
   friend constexpr bool operator==(const Wavefronts&, const Wavefronts&) = default;
 };
 

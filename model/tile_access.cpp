@@ -54,7 +54,8 @@ GlobalTile global_tile(const TileConfig& config, bool is_b, std::int64_t leading
 
 // Calls visit(first element of each of the 32 lanes) for each copy instruction of each warp.
 using Elements = std::array<std::int64_t, 32>;
-void for_each_copy(const TileConfig& config, const GlobalTile& tile, const std::function<void(const Elements&)>& visit) {
+void for_each_copy(const TileConfig& config, const GlobalTile& tile,
+                   const std::function<void(const Elements&)>& visit) {
   // Load i of thread t starts at (t + i*threads)*vec: over all warps and i, the warps walk the tile without gaps.
   const std::int64_t elements = tile.rows * tile.columns;
   for (std::int64_t first = 0; first * config.vec < elements; first += kLanes) {
@@ -87,6 +88,7 @@ SharedAccessCost store_cost(const TileConfig& config, bool is_b) {
   const std::int64_t pieces = transposing ? config.vec : 1;
   const std::int64_t bytes = tile.element_bytes * config.vec / pieces;
   SharedAccessCost cost;
+  cost.confirmed = config.copy != CopyPath::kAsync;
   cost.name = is_b ? "store B" : "store A";
   cost.instruction = fmt::format("{}.{}", config.copy == CopyPath::kAsync ? "LDGSTS" : "STS", width_suffix(bytes));
   for_each_copy(config, global, [&](const Elements& elements) {
@@ -104,7 +106,8 @@ SharedAccessCost store_cost(const TileConfig& config, bool is_b) {
   return cost;
 }
 
-// SIMT: each thread reads TM (or TN) consecutive elements of each of the BK rows, in the widest loads that stay aligned.
+// SIMT: each thread reads TM (or TN) consecutive elements of each of the BK rows, in the widest loads that stay
+// aligned.
 SharedAccessCost simt_load_cost(const TileConfig& config, bool is_b) {
   const SharedTile tile = is_b ? shared_tile_b(config) : shared_tile_a(config);
   const std::int64_t count = is_b ? config.tn : config.tm;
@@ -125,8 +128,7 @@ SharedAccessCost simt_load_cost(const TileConfig& config, bool is_b) {
         for (std::int64_t lane = 0; lane < kLanes; ++lane) {
           const std::int64_t thread = first + lane;
           const std::int64_t own = is_b ? thread % columns : thread / columns;
-          addresses[static_cast<std::size_t>(lane)] =
-              shared_address(tile, config.swizzle, row, own * count + part);
+          addresses[static_cast<std::size_t>(lane)] = shared_address(tile, config.swizzle, row, own * count + part);
         }
         add(cost, shared_load_wavefronts(addresses, kAllLanes, static_cast<int>(bytes)), config.bk / rows_looked_at);
       }
@@ -237,9 +239,15 @@ std::array<SharedAccessCost, 4> shared_access_costs(const TileConfig& config) {
 
 std::vector<LayoutAlternative> layout_alternatives(const TileConfig& config) {
   const std::int64_t pad = config.family == Family::kSimt ? 4 : kChunkBytes / element_bytes(config.dtype);
-  std::vector<LayoutAlternative> result{{config.pad_a, config.pad_b, config.swizzle}, {0, 0, 0}, {pad, 0, 0},
-                                        {pad, pad, 0},   {2 * pad, 0, 0}, {2 * pad, 2 * pad, 0},
-                                        {0, 0, 1},       {0, 0, 2},       {0, 0, 3}};
+  std::vector<LayoutAlternative> result{{config.pad_a, config.pad_b, config.swizzle},
+                                        {0, 0, 0},
+                                        {pad, 0, 0},
+                                        {pad, pad, 0},
+                                        {2 * pad, 0, 0},
+                                        {2 * pad, 2 * pad, 0},
+                                        {0, 0, 1},
+                                        {0, 0, 2},
+                                        {0, 0, 3}};
   std::vector<LayoutAlternative> fitting;
   for (LayoutAlternative& alternative : result) {
     TileConfig other = config;

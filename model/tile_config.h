@@ -1,5 +1,6 @@
-// What the user asks about: a tile configuration of a GEMM kernel and a problem. Plain data, and the figures that follow
-// from it alone (no GPU). Nothing here overflows as long as the extents pass check_legality() or validate_problem().
+// What the user asks about: a tile configuration of a GEMM kernel and a problem. Plain data, and the figures that
+// follow from it alone (no GPU). Nothing here overflows as long as the extents pass check_legality() or
+// validate_problem().
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,8 @@
 
 namespace tilesim::model {
 
-/// How the kernel multiplies: FP32 FMAs of single threads on a TM x TN register tile, or mma.sync on a WM x WN warp tile.
+/// How the kernel multiplies: FP32 FMAs of single threads on a TM x TN register tile, or mma.sync on a WM x WN warp
+/// tile.
 enum class Family { kSimt, kMma };
 /// How a tile gets into shared memory: through registers (LDG, STS), or with cp.async (LDGSTS).
 enum class CopyPath { kRegister, kAsync };
@@ -99,8 +101,8 @@ struct Problem {
 [[nodiscard]] std::int64_t accumulators_per_thread(const TileConfig& config);
 
 /// One operand tile as it lies in shared memory: `rows` rows of `columns` elements, `pad` elements after each.
-/// SIMT kernels keep both tiles K-major (BK rows of BM or BN elements), so that a thread reads consecutive elements; mma
-/// kernels keep the order of global memory, since LDSM can transpose.
+/// SIMT kernels keep both tiles K-major (BK rows of BM or BN elements), so that a thread reads consecutive elements;
+/// mma kernels keep the order of global memory, since LDSM can transpose.
 struct SharedTile {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
@@ -126,8 +128,10 @@ struct RegisterEstimate {
 };
 
 /// Estimate before there is code. Operand fragments are counted twice, since ptxas loads those of the next k while it
-/// multiplies with the current ones. Within 20 % of ptxas on the five nvcc-built sgemm_* and the three hgemm_*
-/// calibration kernels; the allowance for addresses (16, +8 with several buffers; mma 8) is fitted on them.
+/// multiplies with the current ones. The allowance for addresses (16, +8 with several buffers; mma 8) is fitted on the
+/// eight nvcc-built calibration kernels, on which the estimate is off by -7 to +20 %; no other kernel has checked it.
+/// The error can change the resident CTAs: sgemm 64x64x16 with 4x4 is estimated at 64 registers (4 CTAs) and has 69 (3
+/// CTAs).
 [[nodiscard]] RegisterEstimate estimate_registers(const TileConfig& config);
 
 /// Registers a thread has: `registers` if given, else the estimate.

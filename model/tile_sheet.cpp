@@ -75,7 +75,8 @@ Result<Residency> residency_of(const TileConfig& config, const GpuSpec& gpu, con
   input.shared_bytes = work.shared_bytes;
   auto found = occupancy(*cc, input);
   if (!found) return tl::unexpected(found.error());
-  if (found->ctas < 1) return fail(ErrorKind::kUsage, found->cannot_launch, "Choose a smaller tile or fewer registers.");
+  if (found->ctas < 1)
+    return fail(ErrorKind::kUsage, found->cannot_launch, "Choose a smaller tile or fewer registers.");
   Residency residency;
   residency.occupancy = *std::move(found);
   const double latency = gpu.dram.latency_ns * 1e-9;
@@ -128,8 +129,8 @@ Overlap overlap_of(const TileConfig& config, const GpuSpec& gpu, const TileWork&
 Result<std::vector<RasterChoice>> rasters_of(const TileConfig& config, const Problem& problem, const GpuSpec& gpu,
                                              const Waves& waves) {
   std::vector<RasterChoice> choices;
-  for (const Raster& raster : {config.raster, Raster{RasterKind::kAlongN, 1}, Raster{RasterKind::kAlongM, 1},
-                               Raster{RasterKind::kGroup, 8}}) {
+  for (const Raster& raster :
+       {config.raster, Raster{RasterKind::kAlongN, 1}, Raster{RasterKind::kAlongM, 1}, Raster{RasterKind::kGroup, 8}}) {
     TileConfig other = config;
     other.raster = raster;
     auto traffic = raster_traffic(problem, other, waves, gpu.l2.effective_bytes);

@@ -33,19 +33,19 @@ struct TileWork {
   RegisterEstimate register_estimate;
   std::int64_t registers = 0;  ///< per thread: given or estimated, at most the limit
   Spill spill;
-  std::int64_t flops_per_k_step = 0;         ///< of a CTA
+  std::int64_t flops_per_k_step = 0;  ///< of a CTA
   std::int64_t flops_per_thread_k_step = 0;
   std::int64_t fma_per_thread_k_step = 0;
-  double k_step_cycles = 0.0;   ///< one CTA alone on an SM, at the SM's peak
+  double k_step_cycles = 0.0;  ///< one CTA alone on an SM, at the SM's peak
   double k_step_seconds = 0.0;
 };
 
 /// Items 5 and 6.
 struct TileIntensity {
   Intensity problem;
-  Intensity tile_k_step;      ///< the sketch: C counted in every K-step
-  Intensity tile;             ///< the CTA's real K-steps, C once
-  Intensity tile_limit;       ///< long K
+  Intensity tile_k_step;  ///< the sketch: C counted in every K-step
+  Intensity tile;         ///< the CTA's real K-steps, C once
+  Intensity tile_limit;   ///< long K
   Roofline roofline;
   double fp32_ridge = 0.0;    ///< FLOP/B at the default clock
   double tensor_ridge = 0.0;  ///< FLOP/B, FP16 datasheet peak, dense
@@ -58,8 +58,8 @@ struct OnChipReads {
   double bytes_per_cycle_untiled = 0.0;
   double bytes_per_cycle_tiled = 0.0;  ///< each lane counted, broadcasts not merged
   double bytes_per_cycle_available = 0.0;
-  double wavefront_cycles = 0.0;        ///< data-pipe cycles of all shared accesses of a CTA's K-step, broadcasts merged
-  double math_cycles = 0.0;             ///< of the same K-step
+  double wavefront_cycles = 0.0;  ///< data-pipe cycles of all shared accesses of a CTA's K-step, broadcasts merged
+  double math_cycles = 0.0;       ///< of the same K-step
   [[nodiscard]] constexpr bool shared_bound() const { return wavefront_cycles > math_cycles; }
 };
 
@@ -78,16 +78,16 @@ struct WholeProblem {
   GemmFlops flops;
   GemmBytes bytes;
   Waves waves;
-  double cta_alone_seconds = 0.0;    ///< one CTA's K-steps, alone on an SM
-  double wave_seconds = 0.0;         ///< all resident CTAs share the SM
-  double peak_seconds = 0.0;         ///< 2MNK at the peak
-  double whole_wave_seconds = 0.0;   ///< waves * wave_seconds
+  double cta_alone_seconds = 0.0;   ///< one CTA's K-steps, alone on an SM
+  double wave_seconds = 0.0;        ///< all resident CTAs share the SM
+  double peak_seconds = 0.0;        ///< 2MNK at the peak
+  double whole_wave_seconds = 0.0;  ///< waves * wave_seconds
 };
 
 /// Items 10 and 11.
 struct Overlap {
-  double load_cycles = 0.0;     ///< DRAM latency, and the transfer of a K-step of the resident CTAs to the SM
-  double window_cycles = 0.0;   ///< math that runs meanwhile: of buffers ahead, or of the other resident CTAs
+  double load_cycles = 0.0;    ///< DRAM latency, and the transfer of a K-step of the resident CTAs to the SM
+  double window_cycles = 0.0;  ///< math that runs meanwhile: of buffers ahead, or of the other resident CTAs
   double hidden_percent = 0.0;
   std::int64_t barriers_per_k_step = 0;  ///< 2 with one buffer, 1 with several
   double barrier_cycles = 0.0;           ///< each
@@ -120,15 +120,15 @@ struct TileSheet {
   std::vector<std::string> slips;                ///< where the pencil sketch mixes units, with this sheet's numbers
 };
 
-/// Fills the sheet. An illegal configuration or a bad problem is an Error with every reason counted and the nearest legal
-/// choice. `clock_mhz` = 0 takes the spec's clock for the pipe.
+/// Fills the sheet. An illegal configuration or a bad problem is an Error with every reason counted and the nearest
+/// legal choice. `clock_mhz` = 0 takes the spec's clock for the pipe.
 [[nodiscard]] Result<TileSheet> make_tile_sheet(const TileConfig& config, const Problem& problem, const GpuSpec& gpu,
                                                 double clock_mhz = 0.0);
 
 /// One line of the sheet for reports and JSON.
 struct SheetEntry {
-  int item = 0;       ///< number in the method
-  std::string key;    ///< stable, snake_case
+  int item = 0;     ///< number in the method
+  std::string key;  ///< stable, snake_case
   double value = 0.0;
   std::string unit;
 };

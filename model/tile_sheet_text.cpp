@@ -136,30 +136,29 @@ std::vector<SheetEntry> sheet_entries(const TileSheet& sheet) {
 std::vector<std::string> explain_slips(const TileSheet& sheet) {
   std::vector<std::string> slips;
   const TileIntensity& x = sheet.intensity;
-  slips.push_back(fmt::format("Intensity needs the element size: {:.0f} FLOP per element of {} is {:.1f} FLOP per byte.",
-                              x.problem.flop_per_element, to_string(sheet.config.dtype), x.problem.flop_per_byte));
-  if (sheet.config.dtype == DataType::kF32) {
-    slips.push_back(
-        fmt::format("An FP32 kernel is limited by the FP32 ridge of {:.1f} FLOP/B, not by the FP16 tensor ridge of {:.1f}.",
-                    x.fp32_ridge, x.tensor_ridge));
-  }
   slips.push_back(
-      fmt::format("C is written once, not in every K-step: the tile's intensity is {:.1f} FLOP/B over {} K-steps (limit "
-                  "{:.1f}), not {:.1f}; with the L2 the DRAM sees less traffic still.",
-                  x.tile.flop_per_byte, sheet.whole.waves.k_steps, x.tile_limit.flop_per_byte,
-                  x.tile_k_step.flop_per_byte));
+      fmt::format("Intensity needs the element size: {:.0f} FLOP per element of {} is {:.1f} FLOP per byte.",
+                  x.problem.flop_per_element, to_string(sheet.config.dtype), x.problem.flop_per_byte));
+  if (sheet.config.dtype == DataType::kF32) {
+    slips.push_back(fmt::format(
+        "An FP32 kernel is limited by the FP32 ridge of {:.1f} FLOP/B, not by the FP16 tensor ridge of {:.1f}.",
+        x.fp32_ridge, x.tensor_ridge));
+  }
+  slips.push_back(fmt::format(
+      "C is written once, not in every K-step: the tile's intensity is {:.1f} FLOP/B over {} K-steps (limit "
+      "{:.1f}), not {:.1f}; with the L2 the DRAM sees less traffic still.",
+      x.tile.flop_per_byte, sheet.whole.waves.k_steps, x.tile_limit.flop_per_byte, x.tile_k_step.flop_per_byte));
   if (sheet.residency.occupancy.ctas > 1) {
-    slips.push_back(
-        fmt::format("A CTA alone takes {:.1f} us at peak; {} resident CTAs share the lanes of an SM, so their wave takes "
-                    "{:.1f} us.",
-                    sheet.whole.cta_alone_seconds * 1e6, sheet.residency.occupancy.ctas,
-                    sheet.whole.wave_seconds * 1e6));
+    slips.push_back(fmt::format(
+        "A CTA alone takes {:.1f} us at peak; {} resident CTAs share the lanes of an SM, so their wave takes "
+        "{:.1f} us.",
+        sheet.whole.cta_alone_seconds * 1e6, sheet.residency.occupancy.ctas, sheet.whole.wave_seconds * 1e6));
   }
   if (sheet.config.stages > 1) {
-    slips.push_back(
-        fmt::format("A pipeline of {} buffers must load the first K-slice before the loop and must not load past K in its "
-                    "last {} of {} iterations.",
-                    sheet.config.stages, sheet.config.stages - 1, sheet.whole.waves.k_steps));
+    slips.push_back(fmt::format(
+        "A pipeline of {} buffers must load the first K-slice before the loop and must not load past K in its "
+        "last {} of {} iterations.",
+        sheet.config.stages, sheet.config.stages - 1, sheet.whole.waves.k_steps));
   }
   if (sheet.config.dtype == DataType::kTf32) {
     slips.emplace_back(

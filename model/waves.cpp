@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kMaxGrid = 2147483647;  // gridDim.x
 constexpr std::int64_t kMaxSms = 4096;         // as the spec's range
 constexpr std::int64_t kMaxCtasPerSm = 64;
-constexpr std::int64_t kWavesLookedAt = 64;    // later waves repeat the pattern; the rest is scaled
+constexpr std::int64_t kWavesLookedAt = 64;  // later waves repeat the pattern; the rest is scaled
 
 Result<void> validate_tile(const TileExtents& tile, std::int64_t sm_count, std::int64_t ctas_per_sm) {
   const std::int64_t least = std::min({tile.bm, tile.bn, tile.bk});
@@ -129,8 +129,8 @@ Result<RasterTraffic> raster_traffic(const Problem& problem, const TileConfig& c
     columns += static_cast<double>(unique.columns);
   }
   const double scale = static_cast<double>(whole) / static_cast<double>(looked_at) * slices;
-  const double per_extent = static_cast<double>(ceil_div(problem.k, problem.split_k)) *
-                            static_cast<double>(element_bytes(problem.dtype));
+  const double per_extent =
+      static_cast<double>(ceil_div(problem.k, problem.split_k)) * static_cast<double>(element_bytes(problem.dtype));
   // Rows past the edge of the matrix are not read.
   const double row_bytes = per_extent * static_cast<double>(problem.m) / static_cast<double>(waves.tiles_m);
   const double column_bytes = per_extent * static_cast<double>(problem.n) / static_cast<double>(waves.tiles_n);
@@ -139,9 +139,9 @@ Result<RasterTraffic> raster_traffic(const Problem& problem, const TileConfig& c
   traffic.compulsory_bytes = static_cast<double>(bytes->total());
   traffic.fits_l2 = bytes->a <= l2_bytes && bytes->b <= l2_bytes - bytes->a;
   const auto compulsory_reads = static_cast<double>(bytes->a) + static_cast<double>(bytes->b);
-  traffic.dram_read_bytes =
-      traffic.fits_l2 ? compulsory_reads
-                      : std::max(compulsory_reads, scale * (rows * row_bytes + columns * column_bytes));
+  traffic.dram_read_bytes = traffic.fits_l2
+                                ? compulsory_reads
+                                : std::max(compulsory_reads, scale * (rows * row_bytes + columns * column_bytes));
   traffic.requested_bytes = std::max(traffic.requested_bytes, traffic.dram_read_bytes);
   traffic.dram_bytes = traffic.dram_read_bytes + static_cast<double>(bytes->c);
   traffic.over_compulsory = traffic.dram_bytes / traffic.compulsory_bytes;

@@ -1,6 +1,6 @@
 // How the tiles of C spread over the SMs: CTAs, waves, tail, padded work, order, and what neighbours share.
-// Rule R6: tiles = ceil(M/BM)*ceil(N/BN)*splits; waves = ceil(tiles / (SMs * CTAs per SM)); efficiency = tiles / (waves *
-// SMs * CTAs per SM).
+// Rule R6: tiles = ceil(M/BM)*ceil(N/BN)*splits; waves = ceil(tiles / (SMs * CTAs per SM)); efficiency = tiles / (waves
+// * SMs * CTAs per SM).
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ struct Waves {
   std::int64_t whole_waves = 0;
   double waves = 0.0;  ///< ctas / concurrent
   double efficiency = 0.0;
-  double ctas_per_sm = 0.0;           ///< mean over all SMs
-  std::int64_t busiest_sm_ctas = 0;   ///< ceil(ctas / SMs)
-  double balance = 0.0;               ///< mean over busiest: what an even spread of equal CTAs reaches
-  std::int64_t working_sms = 0;       ///< SMs that get a CTA at all
-  std::int64_t padded_m = 0;          ///< M rounded up to whole tiles
+  double ctas_per_sm = 0.0;          ///< mean over all SMs
+  std::int64_t busiest_sm_ctas = 0;  ///< ceil(ctas / SMs)
+  double balance = 0.0;              ///< mean over busiest: what an even spread of equal CTAs reaches
+  std::int64_t working_sms = 0;      ///< SMs that get a CTA at all
+  std::int64_t padded_m = 0;         ///< M rounded up to whole tiles
   std::int64_t padded_n = 0;
   std::int64_t padded_k = 0;
   double wasted_work_percent = 0.0;   ///< multiply-adds on padding, of all that are issued
@@ -65,8 +65,10 @@ struct UniqueLoads {
 [[nodiscard]] UniqueLoads unique_tile_loads(const Raster& raster, std::int64_t tiles_m, std::int64_t tiles_n,
                                             std::int64_t first, std::int64_t count);
 
-/// DRAM traffic by the order of CTAs, from the sketch that the CTAs of a wave walk K in step and share every line through
-/// the L2, and that nothing survives from wave to wave (unless A and B fit the L2 as a whole).
+/// DRAM traffic by the order of CTAs, from the sketch that the CTAs of a wave walk K in step and share every line
+/// through the L2, and that nothing survives from wave to wave (unless A and B fit the L2 as a whole). Optimistic when
+/// CTAs drift apart. DRAM reads that an H200 measured at 4096^3, over this figure: 1.00 (128x128x16, one CTA per
+/// SM), 1.00 and 1.54 (128x128x8, two), 2.6 (64x64x16), 7.1 (32x32x32). Take it as a floor, and simulate for a figure.
 struct RasterTraffic {
   double requested_bytes = 0.0;   ///< what all CTAs ask of the L2 for A and B
   double dram_read_bytes = 0.0;   ///< A and B

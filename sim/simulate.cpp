@@ -35,6 +35,7 @@ class Simulation {
     for (const int sm : detailed) {
       sms_[static_cast<std::size_t>(sm)] =
           std::make_unique<Sm>(sm_parameters_, kernel.program(), sm, load, options.listener);
+      sms_[static_cast<std::size_t>(sm)]->visit_every_cycle(options.every_cycle);
     }
     if (options.detailed_sms.empty()) {
       start_all();
@@ -138,21 +139,30 @@ class Simulation {
         return false;
       }
     }
-    std::sort(requests_.begin(), requests_.end(), [](const MemoryRequest& a, const MemoryRequest& b) {
-      return a.time != b.time ? a.time < b.time : a.sm != b.sm ? a.sm < b.sm : a.sequence < b.sequence;
-    });
-    for (const MemoryRequest& request : requests_) {
-      if (request.write) {
-        memory_.write(request);
-        continue;
-      }
-      const Cycle ready = memory_.read(request);
+    sort_requests();
+    for (const std::uint64_t key : order_) {
+      const MemoryRequest& request = requests_[key & kIndexMask];
+      const Cycle ready = request.write ? memory_.write(request) : memory_.read(request);
       if (request.wants_response) {
-        sms_[request.sm]->deliver(MemoryResponse{ready, request.line, request.sectors, request.sm});
+        sms_[request.sm]->deliver(MemoryResponse{ready, request.line, request.sectors, request.sm, request.write});
       }
     }
     replace_ended();
     return true;
+  }
+
+  /// Order (time, SM, sequence) as one number per request: requests of an SM are appended in sequence.
+  void sort_requests() {
+    Cycle first = kNever;
+    for (const MemoryRequest& request : requests_) {
+      first = std::min(first, request.time);
+    }
+    order_.clear();
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      const auto time = static_cast<std::uint64_t>(requests_[i].time - first);
+      order_.push_back(time << (kIndexBits + kSmBits) | std::uint64_t{requests_[i].sm} << kIndexBits | i);
+    }
+    std::sort(order_.begin(), order_.end());
   }
 
   [[nodiscard]] bool follow(std::size_t leader) {
@@ -218,7 +228,11 @@ class Simulation {
   std::vector<std::vector<std::uint64_t>> shares_;
   std::vector<std::size_t> next_of_sm_;
   std::vector<RequestGenerators> generators_;  ///< by leader; empty if all SMs are simulated
+  static constexpr unsigned kIndexBits = 28;   ///< requests of one window
+  static constexpr unsigned kSmBits = 12;      ///< SMs, at most 4,096 by the spec's range
+  static constexpr std::uint64_t kIndexMask = (std::uint64_t{1} << kIndexBits) - 1;
   std::vector<MemoryRequest> requests_;
+  std::vector<std::uint64_t> order_;
   std::vector<CtaEnd> ended_;
   Cycle last_end_ = 0;
   const Error* error_ = nullptr;

@@ -23,6 +23,9 @@ struct SimulationOptions {
   std::uint64_t seed = 0;  ///< of the start offsets of request generators
   WarpPolicy policy = WarpPolicy::kGreedyHighestSlot;
   Listener* listener = nullptr;
+  /// Visits every cycle of every unit instead of those with something to do: the oracle of the tests. Same result,
+  /// slow.
+  bool every_cycle = false;
 };
 
 /// How the grid falls on the SMs if all run alike: CTAs per SM, by SM number.

@@ -90,7 +90,8 @@ class Device {
     if (library_) cudaLibraryUnload(library_);
     check(cudaLibraryLoadData(&library_, pack_.data() + t.offset, nullptr, nullptr, 0, nullptr, nullptr, 0), "load");
     check(cudaLibraryGetKernel(&kernel_, library_, "k"), "kernel");
-    check(cudaFuncSetAttribute((const void*)kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, 100 * 1024), "shared");
+    check(cudaFuncSetAttribute((const void*)kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, 100 * 1024),
+          "shared");
     loaded_ = t.offset;
   }
 
@@ -124,7 +125,8 @@ int main(int argc, char** argv) {
   }
   const std::string folder = argv[1], results = argv[2];
   const auto tests = read_tests(folder + "/tests.txt", argc > 3 ? argv[3] : nullptr);
-  auto* current = static_cast<volatile int*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  auto* current =
+      static_cast<volatile int*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   fclose(fopen(results.c_str(), "w"));
   int start = 0, failures = 0;
   const int count = int(tests.size());

@@ -87,6 +87,7 @@ def uldc(d, offset, size=32): return const(0x7ab9, d, 0, offset, _SIZE[size])
 # --- memory
 def ldc(d, offset, size=32, a=RZ): return const(0x7b82, d, a, offset, _SIZE[size])
 def lds(d, a, size=32, offset=0): return mem(0x7984, d, a, 0, offset, _SIZE[size])
+def lds_ur(d, ua): return mem(0x7984, d, RZ, ua, 0, 0x08000000 | _SIZE[32])
 def sts(a, v, size=32, offset=0): return mem(0x7388, 0, a, v, offset, _SIZE[size])
 def ldg(d, a, size=32, offset=0, kind='plain'):
     extra = {'plain': 0, 'constant': 0x8000, 'strong': 0xe000}[kind]

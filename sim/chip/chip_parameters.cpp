@@ -27,6 +27,7 @@ ChipParameters make_chip_parameters(const model::GpuSpec& spec, double clock_mhz
   p.gpc_bytes_per_cycle = spec.l2.bytes_per_cycle_gpc;
   p.chip_bytes_per_cycle = spec.l2.bytes_per_cycle_chip;
   p.dram_bytes_per_cycle = spec.dram.read_bytes_per_second / cycles_per_second;
+  p.write_sectors_per_cycle = spec.l2.write_sectors_per_cycle_chip;
   p.dram_access_sectors = static_cast<int>(std::max<std::int64_t>(1, spec.dram.access_bytes / spec.l1.sector_bytes));
   p.l2_ways = static_cast<int>(spec.l2.associativity);
   p.l2_lines = spec.l2.effective_bytes / spec.l1.line_bytes;

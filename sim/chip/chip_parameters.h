@@ -19,7 +19,8 @@ struct ChipParameters {
   double gpc_bytes_per_cycle = 640.0;
   double chip_bytes_per_cycle = 4450.0;
   double dram_bytes_per_cycle = 2300.0;
-  int dram_access_sectors = 2;  ///< sectors fetched per missing sector, aligned
+  double write_sectors_per_cycle = 45.0;  ///< writes that the L2 takes, all SMs together
+  int dram_access_sectors = 2;            ///< sectors fetched per missing sector, aligned
   std::int64_t l2_lines = 1;
   int l2_ways = 16;
   Cycle cta_respawn = 300;          ///< end of a CTA to residency of its successor

@@ -10,26 +10,27 @@ namespace tilesim::sim {
 L2Cache::L2Cache(std::int64_t lines, int ways)
     : sets_(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(lines) / static_cast<std::uint64_t>(ways))),
       ways_(static_cast<std::uint64_t>(ways)),
-      storage_(sets_ * ways_) {}
+      tags_(sets_ * ways_, ~std::uint64_t{0}),
+      lines_(sets_ * ways_) {}
 
 L2Cache::Line& L2Cache::access(std::uint64_t line, int& evicted_dirty) {
   evicted_dirty = 0;
-  Line* const set = &storage_[(mix(line) % sets_) * ways_];
-  Line* victim = set;
-  for (Line* way = set; way != set + ways_; ++way) {
-    if (way->line == line) {
-      way->used = ++clock_;
-      return *way;
-    }
-    if (way->used < victim->used) {
-      victim = way;
+  const std::uint64_t first = (mix(line) % sets_) * ways_;
+  for (std::uint64_t i = first; i < first + ways_; ++i) {
+    if (tags_[i] == line) {
+      lines_[i].used = ++clock_;
+      return lines_[i];
     }
   }
-  evicted_dirty = std::popcount(victim->dirty);
-  *victim = Line{};
-  victim->line = line;
-  victim->used = ++clock_;
-  return *victim;
+  std::uint64_t victim = first;
+  for (std::uint64_t i = first; i < first + ways_; ++i) {
+    victim = lines_[i].used < lines_[victim].used ? i : victim;
+  }
+  evicted_dirty = std::popcount(lines_[victim].dirty);
+  tags_[victim] = line;
+  lines_[victim] = Line{};
+  lines_[victim].used = ++clock_;
+  return lines_[victim];
 }
 
 }  // namespace tilesim::sim

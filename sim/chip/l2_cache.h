@@ -12,9 +12,8 @@ namespace tilesim::sim {
 class L2Cache {
  public:
   struct Line {
-    std::uint64_t line = ~std::uint64_t{0};
+    Cycle ready = 0;  ///< when the youngest sectors arrive from DRAM
     std::uint64_t used = 0;
-    Cycle ready = 0;           ///< when the youngest sectors arrive from DRAM
     std::uint8_t sectors = 0;  ///< present or on their way
     std::uint8_t dirty = 0;
   };
@@ -28,7 +27,8 @@ class L2Cache {
   std::uint64_t sets_;
   std::uint64_t ways_;
   std::uint64_t clock_ = 0;
-  std::vector<Line> storage_;
+  std::vector<std::uint64_t> tags_;  ///< apart from the rest: a lookup reads tags only
+  std::vector<Line> lines_;
 };
 
 }  // namespace tilesim::sim

@@ -16,15 +16,16 @@ struct MemoryRequest {
   std::uint32_t sm = 0;
   std::uint32_t sequence = 0;  ///< order among requests of one SM
   bool write = false;
-  bool wants_response = true;  ///< false for stores and for SMs that are present as request generators
+  bool wants_response = true;  ///< false for SMs that are present as request generators
 };
 
-/// The sectors of a read, arriving at the SM's L1.
+/// The sectors of a read, arriving at the SM's L1; or the L2's word that it has taken those of a write.
 struct MemoryResponse {
   Cycle time = 0;
   std::uint64_t line = 0;
   std::uint32_t sectors = 0;
   std::uint32_t sm = 0;
+  bool write = false;
 };
 
 /// One warp-level access to global memory by a simulated SM: what request generators repeat for their own CTAs.

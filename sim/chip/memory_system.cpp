@@ -67,7 +67,7 @@ Cycle MemorySystem::from_l2(const MemoryRequest& request, double start) {
   return std::max(begin, line.ready) + p_.l2_latency + position;
 }
 
-void MemorySystem::write(const MemoryRequest& request) {
+Cycle MemorySystem::write(const MemoryRequest& request) {
   int evicted_dirty = 0;
   L2Cache::Line& line = l2_.access(request.line, evicted_dirty);
   const auto sectors = static_cast<std::uint8_t>(request.sectors);
@@ -75,6 +75,9 @@ void MemorySystem::write(const MemoryRequest& request) {
   counters_.dram_write_bytes += static_cast<std::uint64_t>(evicted_dirty * p_.sector_bytes);
   line.sectors = static_cast<std::uint8_t>(line.sectors | sectors);
   line.dirty = static_cast<std::uint8_t>(line.dirty | sectors);
+  const double start = std::max(write_free_, static_cast<double>(request.time));
+  write_free_ = start + std::popcount(sectors) / p_.write_sectors_per_cycle;
+  return static_cast<Cycle>(std::ceil(start)) + p_.window();
 }
 
 }  // namespace tilesim::sim

@@ -23,7 +23,8 @@ class MemorySystem {
 
   /// When the data of a read is back at the SM. Not less than window() after the request.
   [[nodiscard]] Cycle read(const MemoryRequest& request);
-  void write(const MemoryRequest& request);
+  /// When the SM hears that the L2 has taken a write. Not less than window() after the request.
+  [[nodiscard]] Cycle write(const MemoryRequest& request);
   [[nodiscard]] const ChipCounters& counters() const { return counters_; }
 
  private:
@@ -42,6 +43,7 @@ class MemorySystem {
   std::vector<double> sm_free_, gpc_free_;
   double chip_free_ = 0.0;
   double dram_free_ = 0.0;
+  double write_free_ = 0.0;
   std::vector<std::array<Joinable, kJoinable>> joinable_;  ///< per TPC
   ChipCounters counters_;
 };

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -52,6 +53,9 @@ class Lsu {
 
   /// Data of a read is back from the chip at `now`. The LSU must be ticked at `now` afterwards.
   void deliver(std::uint64_t line, std::uint32_t sectors, Cycle now);
+
+  /// The L2 has taken sectors of a store.
+  void store_taken(std::uint32_t sectors) { stores_in_flight_ -= std::popcount(sectors); }
 
   /// Requests to the chip since the last clear, in order of time.
   [[nodiscard]] std::vector<MemoryRequest>& outbox() { return outbox_; }
@@ -121,6 +125,7 @@ class Lsu {
   std::size_t execution_turn_ = 0;
   Cycle tag_free_ = 0;
   double store_free_ = 0.0;
+  int stores_in_flight_ = 0;  ///< sectors that the L2 has not taken yet
 
   std::vector<model::GlobalFootprint> footprints_;
   std::vector<std::uint16_t> free_footprints_;

@@ -69,6 +69,14 @@ Cycle Sm::next_time() const {
 }
 
 void Sm::run_until(Cycle end) {
+  if (every_cycle_) {
+    for (; next_cycle_ < end && shared_.error == nullptr; ++next_cycle_) {
+      lsu_wake_ = next_cycle_;
+      sub_wake_.fill(next_cycle_);
+      run_cycle(next_cycle_);
+    }
+    return;
+  }
   for (Cycle now = next_time(); now < end && shared_.error == nullptr; now = next_time()) {
     run_cycle(now);
   }
@@ -78,7 +86,11 @@ void Sm::run_until(Cycle end) {
 void Sm::run_cycle(Cycle now) {
   while (!inbox_.empty() && inbox_.front().response.time <= now) {
     const MemoryResponse& response = inbox_.front().response;
-    lsu_.deliver(response.line, response.sectors, now);
+    if (response.write) {
+      lsu_.store_taken(response.sectors);
+    } else {
+      lsu_.deliver(response.line, response.sectors, now);
+    }
     lsu_wake_ = now;
     std::pop_heap(inbox_.begin(), inbox_.end(), std::greater<>{});
     inbox_.pop_back();

@@ -39,6 +39,9 @@ class Sm {
   /// Runs all cycles before `end`.
   void run_until(Cycle end);
 
+  /// Runs every unit in every cycle, whether it has something to do or not.
+  void visit_every_cycle(bool on) { every_cycle_ = on; }
+
   /// Hands in data of a read that arrives at `response.time`, not before the end of the last window.
   void deliver(const MemoryResponse& response);
 
@@ -90,6 +93,8 @@ class Sm {
   std::uint64_t inbox_sequence_ = 0;
   std::array<Cycle, Lsu::kMaxSubPartitions> sub_wake_{};
   Cycle lsu_wake_ = kNever;
+  bool every_cycle_ = false;
+  Cycle next_cycle_ = 0;  ///< for every_cycle_
   int resident_ctas_ = 0;
   Cycle first_start_ = kNever;
   Cycle last_end_ = 0;

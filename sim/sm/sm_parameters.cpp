@@ -40,9 +40,9 @@ SmParameters make_sm_parameters(const model::GpuSpec& spec, int l1_bytes) {
   p.lds128_extra = spec.lsu.lds128_extra;
   p.l1_hit_latency = spec.l1.hit_latency;
   p.miss_lines_per_cycle = spec.l1.miss_lines_per_cycle;
-  p.store_bytes_per_cycle = spec.l1.store_bytes_per_cycle;
   p.store_cycles_per_sector = spec.l1.store_cycles_per_sector;
-  p.store_cycles_per_line = spec.l1.store_cycles_per_line;
+  p.store_cycles_per_partial_line = spec.l1.store_cycles_per_partial_line;
+  p.store_sectors_in_flight = as_int(spec.l1.store_sectors_in_flight);
   p.l1_bytes = l1_bytes;
   p.l1_line = as_int(spec.l1.line_bytes);
   p.l1_ways = as_int(spec.l1.associativity);

@@ -31,7 +31,8 @@ struct SmParameters {
   int concurrent_requests = 2;
   Cycle lds_latency = 23, lds64_extra = 1, lds128_extra = 3, l1_hit_latency = 31;
   double miss_lines_per_cycle = 1.0;
-  double store_bytes_per_cycle = 32.0, store_cycles_per_sector = 1.25, store_cycles_per_line = 2.0;
+  double store_cycles_per_sector = 1.0, store_cycles_per_partial_line = 0.7;
+  int store_sectors_in_flight = 512;
   int l1_bytes = 196608, l1_line = 128, l1_ways = 4, tag_lines = 4;
   // Barriers and CTAs.
   Cycle barrier_base = 12, barrier_per_warp = 2, barrier_skew_cycles = 2;

@@ -245,7 +245,7 @@ Cycle SubPartition::tick(Cycle now) {
   if (dispatch_free_ > now) {  // the instruction in dispatch holds it; the other eligible warps were not selected
     classes_.dispatch = eligible & in_dispatch_;
     classes_.not_selected = eligible & ~in_dispatch_;
-    return std::min(dispatch_free_, next_timer(now));
+    return std::min({dispatch_free_, wake, next_timer(now)});
   }
   if (eligible == 0) {
     return std::min(wake, next_timer(now));
@@ -259,7 +259,7 @@ Cycle SubPartition::tick(Cycle now) {
     in_dispatch_ = bit(slot);
     classes_.dispatch = bit(slot);
     classes_.not_selected = eligible & ~bit(slot);
-    return std::min(dispatch_free_, next_timer(now));
+    return std::min({dispatch_free_, wake, next_timer(now)});
   }
   classes_.selected = bit(slot);
   classes_.not_selected = eligible & ~bit(slot);

@@ -12,7 +12,8 @@ void CtaEmulator::start(const WarpContext& context, std::uint64_t linear_id, Fun
   const std::size_t rows_per_warp = context.program->row_count;
   WarpPosition position;
   position.block = block;
-  position.cta = {static_cast<std::uint32_t>(linear_id % grid.x), static_cast<std::uint32_t>(linear_id / grid.x % grid.y),
+  position.cta = {static_cast<std::uint32_t>(linear_id % grid.x),
+                  static_cast<std::uint32_t>(linear_id / grid.x % grid.y),
                   static_cast<std::uint32_t>(linear_id / grid.x / grid.y)};
   warps_.resize(count);
   rows_.assign(count * rows_per_warp, LaneRow{});

@@ -10,8 +10,8 @@ namespace tilesim::traces {
 
 class CtaEmulator final : public isa::CtaStream {
  public:
-  /// Starts CTA `linear_id` (x fastest) of the context's launch; storage of an earlier CTA is used again. `memory` is null
-  /// in timing mode. The context must outlive the CTA.
+  /// Starts CTA `linear_id` (x fastest) of the context's launch; storage of an earlier CTA is used again. `memory` is
+  /// null in timing mode. The context must outlive the CTA.
   void start(const WarpContext& context, std::uint64_t linear_id, FunctionalMemory* memory);
 
   [[nodiscard]] int warp_count() const override { return static_cast<int>(warps_.size()); }

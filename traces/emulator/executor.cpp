@@ -47,7 +47,10 @@ class Executor {
   }
   void commit(std::uint16_t destination, const LaneRow& result);
   void set_predicate(std::uint8_t index, Word value);
+  void move();
   void add3();
+  void multiply_add();
+  void multiply_add_wide();
   void lea();
   void compare();
   void logic();
@@ -101,7 +104,7 @@ void Executor<N>::commit(std::uint16_t destination, const LaneRow& result) {
       return;
     }
     for (std::size_t i = 0; i < N; ++i) {
-      row.lane[i] = (mask_ >> i & 1) != 0 ? result.lane[i] : row.lane[i];
+      row.lane[i] = lanes::lane_bit(mask_, i) != 0 ? result.lane[i] : row.lane[i];
     }
   }
 }
@@ -203,7 +206,7 @@ void Executor<N>::logic() {
   lanes::lookup<N>(result_.lane.data(), a(), b(), c(), op_.immediate);
   commit(op_.destination[0], result_);
   if (op_.predicate_out != kPredicatePt) {
-    const Word nonzero = lanes::mask_of<N>([&](int i) { return result_.lane[static_cast<std::size_t>(i)] != 0; });
+    const Word nonzero = lanes::mask_of<N>([&](std::size_t i) { return result_.lane[i] != 0; });
     set_predicate(op_.predicate_out, nonzero | predicate(op_.predicate_in));
   }
 }
@@ -245,10 +248,44 @@ void Executor<N>::select() {
   const Word* a = this->a();
   const Word* b = this->b();
   const Word take = predicate(op_.predicate_in);
-  for (int i = 0; i < N; ++i) {
-    result_.lane[static_cast<std::size_t>(i)] = lanes::lane_bit(take, i) != 0 ? a[i] : b[i];
+  for (std::size_t i = 0; i < N; ++i) {
+    result_.lane[i] = lanes::lane_bit(take, i) != 0 ? a[i] : b[i];
   }
   commit(op_.destination[0], result_);
+}
+
+template <int N>
+void Executor<N>::move() {
+  for (std::size_t part = 0; part < 2; ++part) {
+    if (op_.destination[part] != kNoDestination) {
+      std::memcpy(result_.lane.data(), fetch(op_.b[part], b_), N * sizeof(Word));
+      commit(op_.destination[part], result_);
+    }
+  }
+}
+
+template <int N>
+void Executor<N>::multiply_add() {
+  Word* d = result_.lane.data();
+  lanes::multiply_add<N>(d, a(), b(), c());
+  if (op_.carry_in) {
+    const Word in = predicate(op_.predicate_in);
+    for (std::size_t i = 0; i < N; ++i) {
+      d[i] += lanes::lane_bit(in, i);
+    }
+  }
+  commit(op_.destination[0], result_);
+}
+
+template <int N>
+void Executor<N>::multiply_add_wide() {
+  LaneRow high;
+  LaneRow c_high;
+  const Word carry = lanes::multiply_add_wide<N>(result_.lane.data(), high.lane.data(), a(), b(), c(),
+                                                 fetch(op_.c[1], c_high), op_.is_signed);
+  commit(op_.destination[0], result_);
+  commit(op_.destination[1], high);
+  set_predicate(op_.predicate_out, carry);
 }
 
 template <int N>
@@ -256,50 +293,30 @@ void Executor<N>::run() {
   Word* d = result_.lane.data();
   switch (op_.function) {
     case Function::kMove:
-      for (std::size_t part = 0; part < 2; ++part) {
-        if (op_.destination[part] != kNoDestination) {
-          std::memcpy(d, fetch(op_.b[part], b_), N * sizeof(Word));
-          commit(op_.destination[part], result_);
-        }
-      }
-      return;
+      return move();
     case Function::kSelect:
       return select();
     case Function::kAdd3:
       return add3();
     case Function::kMultiplyAdd:
-      lanes::multiply_add<N>(d, a(), b(), c());
-      if (op_.carry_in) {
-        const Word in = predicate(op_.predicate_in);
-        for (int i = 0; i < N; ++i) {
-          d[i] += lanes::lane_bit(in, i);
-        }
-      }
-      break;
-    case Function::kMultiplyAddWide: {
-      LaneRow high;
-      LaneRow buffer;
-      const Word carry = lanes::multiply_add_wide<N>(d, high.lane.data(), a(), b(), c(), fetch(op_.c[1], buffer),
-                                                     op_.is_signed);
-      commit(op_.destination[1], high);
-      set_predicate(op_.predicate_out, carry);
-      break;
-    }
+      return multiply_add();
+    case Function::kMultiplyAddWide:
+      return multiply_add_wide();
     case Function::kLea:
     case Function::kLeaHigh:
       return lea();
-    case Function::kShift:
-      lanes::funnel_shift<N>(d, a(), b(), c(), op_);
-      break;
     case Function::kLogic:
       return logic();
     case Function::kCompare:
       return compare();
+    case Function::kSpecial:
+      return special();
+    case Function::kShift:
+      lanes::funnel_shift<N>(d, a(), b(), c(), op_);
+      break;
     case Function::kPermute:
       lanes::permute<N>(d, a(), b(), c());
       break;
-    case Function::kSpecial:
-      return special();
     case Function::kFloatFma:
       lanes::float_fma<N>(d, a(), b(), c());
       break;

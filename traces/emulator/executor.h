@@ -5,8 +5,8 @@
 
 namespace tilesim::traces {
 
-/// Computes `operation` in the lanes of `mask` (for the uniform datapath: if the mask has any lane). Cannot fail: compile()
-/// admits only operations that this function knows.
+/// Computes `operation` in the lanes of `mask` (for the uniform datapath: if the mask has any lane). Cannot fail:
+/// compile() admits only operations that this function knows.
 void execute(const Operation& operation, std::uint32_t mask, const MicroProgram& program, const WarpPosition& position,
              WarpRegisters& registers);
 

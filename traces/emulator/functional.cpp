@@ -16,7 +16,8 @@ Result<void> run_to_barrier(WarpEmulator& warp, const DecodedKernel& kernel, std
       return tl::unexpected<Error>(warp.error());
     }
     ++executed;
-    if (kernel.instructions[instruction.index].row->control == isa::ControlOp::kBarrier && instruction.active_mask != 0) {
+    if (kernel.instructions[instruction.index].row->control == isa::ControlOp::kBarrier &&
+        instruction.active_mask != 0) {
       break;
     }
   }
@@ -30,11 +31,17 @@ Result<std::uint64_t> run_functional(const DecodedKernel& kernel, const LaunchPa
   if (auto checked = check_launch(launch); !checked) {
     return tl::unexpected<Error>(checked.error());
   }
+  for (const Allocation& allocation : launch.arguments.allocations) {
+    if (memory.at(allocation.address, static_cast<std::size_t>(allocation.bytes)) == nullptr) {
+      return fail(ErrorKind::kFailed, "The memory was allocated for another launch.",
+                  "Allocate it from the same arguments.");
+    }
+  }
   const auto program = compile(kernel, launch, Selection::kAll);
   if (!program) {
     return tl::unexpected<Error>(program.error());
   }
-  const WarpContext context{&kernel, &launch, &*program, std::nullopt};
+  const WarpContext context{&kernel, &launch, &*program, std::nullopt, std::nullopt};
   const std::uint64_t count = ctas.empty() ? launch.grid.count() : ctas.size();
   std::uint64_t executed = 0;
   CtaEmulator cta;

@@ -11,9 +11,9 @@
 
 namespace tilesim::traces {
 
-/// Runs CTAs `ctas` (linear numbers, x fastest; empty = the whole grid) one after the other on `memory`, the warps of a CTA in
-/// turn between barriers. Returns the warp instructions executed. FFMA rounds once, as the hardware does. Errors as
-/// SassKernel::create() and WarpStream::step(), and a CTA whose warps wait at different barriers for ever.
+/// Runs CTAs `ctas` (linear numbers, x fastest; empty = the whole grid) one after the other on `memory`, the warps of a
+/// CTA in turn between barriers. Returns the warp instructions executed. FFMA rounds once, as the hardware does. Errors
+/// as SassKernel::create() and WarpStream::step(), and a CTA whose warps wait at different barriers for ever.
 [[nodiscard]] Result<std::uint64_t> run_functional(const DecodedKernel& kernel, const LaunchParameters& launch,
                                                    DeviceMemory& memory, std::span<const std::uint64_t> ctas = {});
 

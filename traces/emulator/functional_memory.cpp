@@ -1,5 +1,7 @@
 #include "traces/emulator/functional_memory.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cstring>
 
@@ -41,11 +43,22 @@ void store(const MemoryOperation& operation, std::byte* to, std::size_t lane, co
 
 }  // namespace
 
-DeviceMemory::DeviceMemory(const KernelArguments& arguments) : allocations_(arguments.allocations) {
-  contents_.reserve(allocations_.size());
-  for (const Allocation& allocation : allocations_) {
-    contents_.emplace_back(static_cast<std::size_t>(allocation.bytes));
+Result<DeviceMemory> DeviceMemory::allocate(const KernelArguments& arguments) {
+  std::uint64_t total = 0;
+  for (const Allocation& allocation : arguments.allocations) {
+    total += allocation.bytes;
+    if (total > kMaximumBytes) {
+      return fail(ErrorKind::kUsage,
+                  fmt::format("The pointers' allocations exceed the {} GiB of functional mode.", kMaximumBytes >> 30),
+                  "Use a smaller problem.");
+    }
   }
+  DeviceMemory memory;
+  memory.allocations_ = arguments.allocations;
+  for (const Allocation& allocation : arguments.allocations) {
+    memory.contents_.emplace_back(static_cast<std::size_t>(allocation.bytes));
+  }
+  return memory;
 }
 
 std::span<std::byte> DeviceMemory::bytes(std::size_t argument) {
@@ -71,7 +84,8 @@ void FunctionalMemory::access(bool shared, const MemoryOperation& operation, con
                               std::uint32_t mask, LaneRow* rows) {
   for (std::uint32_t left = mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(left));
-    std::byte* place = shared ? shared_.data() + (addresses[lane] - kSharedBase) : device_.at(addresses[lane], operation.bytes);
+    std::byte* place =
+        shared ? shared_.data() + (addresses[lane] - kSharedBase) : device_.at(addresses[lane], operation.bytes);
     if (operation.store) {
       store(operation, place, lane, rows);
     } else {

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "model/result.h"
 #include "traces/emulator/launch.h"
 #include "traces/emulator/memory_access.h"
 #include "traces/emulator/micro_program.h"
@@ -15,14 +16,19 @@ namespace tilesim::traces {
 /// Contents of a launch's allocations, zeroed at the start.
 class DeviceMemory {
  public:
-  explicit DeviceMemory(const KernelArguments& arguments);
+  /// Error (kUsage) if the allocations exceed kMaximumBytes together: their contents are held in this process.
+  [[nodiscard]] static Result<DeviceMemory> allocate(const KernelArguments& arguments);
+  static constexpr std::uint64_t kMaximumBytes = std::uint64_t{4} << 30;
 
-  /// Bytes behind pointer argument number `argument` (position in the argument list, from 0); empty if that is no pointer.
+  /// Bytes behind pointer argument number `argument` (position in the argument list, from 0); empty if that is no
+  /// pointer.
   [[nodiscard]] std::span<std::byte> bytes(std::size_t argument);
   /// The `count` bytes at a virtual address; null if they are not inside one allocation.
   [[nodiscard]] std::byte* at(std::uint64_t address, std::size_t count);
 
  private:
+  DeviceMemory() = default;
+
   std::vector<Allocation> allocations_;
   std::vector<std::vector<std::byte>> contents_;
 };

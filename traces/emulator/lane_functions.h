@@ -1,8 +1,9 @@
-// Instruction semantics on N lanes at once: N = 32 for warps, 1 for the uniform datapath. Every function writes `d`, which
-// never aliases its sources, in plain loops that the compiler turns into vector code.
+// Instruction semantics on N lanes at once: N = 32 for warps, 1 for the uniform datapath. Every function writes `d`,
+// which never aliases its sources, in plain loops that the compiler turns into vector code.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -13,17 +14,28 @@ namespace tilesim::traces::lanes {
 
 using Word = std::uint32_t;
 
-/// A lane mask from a predicate per lane.
-template <int N, class Predicate>
-inline Word mask_of(Predicate holds) {
+/// The bit of each lane in a lane mask. Masks are made and tested with it, since shifts by the lane number do not
+/// vectorise.
+inline constexpr std::array<Word, isa::kWarpSize> kLaneBits = [] {
+  std::array<Word, isa::kWarpSize> bits{};
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    bits[i] = Word{1} << i;
+  }
+  return bits;
+}();
+
+/// A lane mask from a condition per lane.
+template <int N, class Condition>
+inline Word mask_of(Condition holds) {
   Word mask = 0;
-  for (int i = 0; i < N; ++i) {
-    mask |= static_cast<Word>(holds(i)) << i;
+  for (std::size_t i = 0; i < N; ++i) {
+    mask |= kLaneBits[i] & (Word{0} - Word{holds(i)});  // no branch: stays vector code
   }
   return mask;
 }
 
-inline Word lane_bit(Word mask, int lane) { return mask >> lane & 1; }
+/// 1 where the lane's bit is set.
+inline Word lane_bit(Word mask, std::size_t lane) { return (mask & kLaneBits[lane]) != 0 ? 1 : 0; }
 
 template <int N>
 inline void add3(Word* d, const Word* a, const Word* b, const Word* c) {
@@ -38,19 +50,21 @@ struct Carries {
   Word second = 0;
 };
 
-/// As add3, with carry-in masks and carry-out masks. `complement` counts the sources that were negated: a negated source
-/// enters a carry chain as its complement plus one.
+/// As add3, with carry-in masks and carry-out masks. `complement` counts the sources that were negated: a negated
+/// source enters a carry chain as its complement plus one.
 template <int N>
-inline Carries add3_with_carry(Word* d, const Word* a, const Word* b, const Word* c, Word in, Word in2, Word complement) {
-  Carries out;
-  for (int i = 0; i < N; ++i) {
-    const std::uint64_t sum =
-        std::uint64_t{a[i]} + b[i] + c[i] + lane_bit(in, i) + lane_bit(in2, i) + complement;
-    d[i] = static_cast<Word>(sum);
-    out.first |= static_cast<Word>(sum >> 32 >= 1) << i;
-    out.second |= static_cast<Word>(sum >> 32 >= 2) << i;
+inline Carries add3_with_carry(Word* d, const Word* a, const Word* b, const Word* c, Word in, Word in2,
+                               Word complement) {
+  std::array<Word, N> carry;
+  for (std::size_t i = 0; i < N; ++i) {
+    const Word first = a[i] + b[i];
+    const Word second = first + c[i];
+    const Word third = second + lane_bit(in, i) + lane_bit(in2, i) + complement;
+    d[i] = third;
+    carry[i] = Word{first < a[i]} + Word{second < first} + Word{third < second};
   }
-  return out;
+  return {mask_of<N>([&](std::size_t i) { return carry[i] >= 1; }),
+          mask_of<N>([&](std::size_t i) { return carry[i] >= 2; })};
 }
 
 template <int N>
@@ -64,18 +78,22 @@ inline void multiply_add(Word* d, const Word* a, const Word* b, const Word* c) {
 template <int N>
 inline Word multiply_add_wide(Word* d, Word* d_high, const Word* a, const Word* b, const Word* c, const Word* c_high,
                               bool is_signed) {
-  Word carry = 0;
-  for (int i = 0; i < N; ++i) {
-    const std::uint64_t addend = std::uint64_t{c_high[i]} << 32 | c[i];
-    const std::uint64_t product =
-        is_signed ? static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(a[i])} * static_cast<std::int32_t>(b[i]))
-                  : std::uint64_t{a[i]} * b[i];
-    const std::uint64_t sum = product + addend;
-    d[i] = static_cast<Word>(sum);
-    d_high[i] = static_cast<Word>(sum >> 32);
-    carry |= static_cast<Word>(sum < product) << i;
+  const Word signs = is_signed ? ~Word{0} : 0;
+  std::array<Word, N> carry;
+  for (std::size_t i = 0; i < N; ++i) {
+    // A signed product is the unsigned one less b << 32 where a is negative, and a << 32 where b is.
+    const Word a_sign = static_cast<Word>(static_cast<std::int32_t>(a[i] & signs) >> 31);
+    const Word b_sign = static_cast<Word>(static_cast<std::int32_t>(b[i] & signs) >> 31);
+    const std::uint64_t product = std::uint64_t{a[i]} * b[i];
+    const auto low = static_cast<Word>(product);
+    const Word high = static_cast<Word>(product >> 32) - (a_sign & b[i]) - (b_sign & a[i]);
+    const std::uint64_t low_sum = std::uint64_t{low} + c[i];
+    const std::uint64_t high_sum = std::uint64_t{high} + c_high[i] + (low_sum >> 32);
+    d[i] = static_cast<Word>(low_sum);
+    d_high[i] = static_cast<Word>(high_sum);
+    carry[i] = static_cast<Word>(high_sum >> 32);
   }
-  return carry;
+  return mask_of<N>([&](std::size_t i) { return carry[i] != 0; });
 }
 
 /// High word of (high:low) << shift, shift 0 to 31.
@@ -154,16 +172,13 @@ inline void permute(Word* d, const Word* a, const Word* selector, const Word* c)
   }
 }
 
-/// Mask of lanes in which `a` compares with `b` as Modifier::kCompare says (0 F, 1 LT, 2 EQ, 3 LE, 4 GT, 5 NE, 6 GE, 7 T).
+/// Mask of lanes in which `a` compares with `b` as Modifier::kCompare says (0 F, 1 LT, 2 EQ, 3 LE, 4 GT, 5 NE, 6 GE, 7
+/// T).
 template <int N>
 inline Word compare(const Word* a, const Word* b, unsigned how, bool is_signed) {
   const Word bias = is_signed ? 0x80000000U : 0;
-  Word less = 0;
-  Word equal = 0;
-  for (int i = 0; i < N; ++i) {
-    less |= static_cast<Word>((a[i] ^ bias) < (b[i] ^ bias)) << i;
-    equal |= static_cast<Word>(a[i] == b[i]) << i;
-  }
+  const Word less = mask_of<N>([&](std::size_t i) { return (a[i] ^ bias) < (b[i] ^ bias); });
+  const Word equal = mask_of<N>([&](std::size_t i) { return a[i] == b[i]; });
   const Word greater = ~(less | equal);
   return ((how & 1) != 0 ? less : 0) | ((how & 2) != 0 ? equal : 0) | ((how & 4) != 0 ? greater : 0);
 }
@@ -171,7 +186,8 @@ inline Word compare(const Word* a, const Word* b, unsigned how, bool is_signed) 
 template <int N>
 inline void float_fma(Word* d, const Word* a, const Word* b, const Word* c) {
   for (int i = 0; i < N; ++i) {
-    d[i] = std::bit_cast<Word>(std::fma(std::bit_cast<float>(a[i]), std::bit_cast<float>(b[i]), std::bit_cast<float>(c[i])));
+    d[i] = std::bit_cast<Word>(
+        std::fma(std::bit_cast<float>(a[i]), std::bit_cast<float>(b[i]), std::bit_cast<float>(c[i])));
   }
 }
 

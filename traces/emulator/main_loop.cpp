@@ -10,8 +10,6 @@
 namespace tilesim::traces {
 namespace {
 
-constexpr std::uint64_t kMaximumInstructions = std::uint64_t{1} << 36;
-
 MainLoop& entry(std::map<std::uint32_t, MainLoop>& loops, const isa::Program& program, std::uint32_t branch) {
   const auto [place, added] = loops.try_emplace(branch);
   if (added) {
@@ -24,7 +22,7 @@ MainLoop& entry(std::map<std::uint32_t, MainLoop>& loops, const isa::Program& pr
 
 }  // namespace
 
-Result<std::optional<MainLoop>> find_main_loop(const SassKernel& kernel) {
+Result<std::optional<MainLoop>> find_main_loop(const SassKernel& kernel, std::uint64_t limit) {
   const isa::Program& program = kernel.program();
   const auto cta = kernel.open(0, nullptr);
   auto& warp = static_cast<CtaEmulator&>(*cta).warp(0);
@@ -42,15 +40,15 @@ Result<std::optional<MainLoop>> find_main_loop(const SassKernel& kernel) {
     ++loop.trips;
     loop.taken += event.taken ? 1 : 0;
     executed += loop.body;
-    if (executed > kMaximumInstructions) {
-      return fail(ErrorKind::kUsage, fmt::format("A warp executes more than {} instructions.", kMaximumInstructions),
+    if (executed > limit) {
+      return fail(ErrorKind::kUsage, fmt::format("A warp executes more than {} instructions.", limit),
                   "Check the problem size in the arguments: the main loop does not end.",
                   kernel.decoded().where(event.index));
     }
   }
   const auto weight = [](const auto& item) { return item.second.taken * item.second.body; };
-  const auto best = std::max_element(loops.begin(), loops.end(),
-                                     [&](const auto& a, const auto& b) { return weight(a) < weight(b); });
+  const auto best =
+      std::max_element(loops.begin(), loops.end(), [&](const auto& a, const auto& b) { return weight(a) < weight(b); });
   if (best == loops.end() || best->second.taken == 0) {
     return std::nullopt;
   }

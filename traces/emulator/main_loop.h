@@ -9,16 +9,20 @@
 
 namespace tilesim::traces {
 
+inline constexpr std::uint64_t kMaximumLoopInstructions = std::uint64_t{1} << 36;
+
 struct MainLoop {
-  std::uint32_t branch = 0;   ///< instruction index of the backward branch
-  std::uint32_t target = 0;   ///< first instruction of the body
-  std::uint64_t trips = 0;    ///< executions of the branch by warp 0 of CTA 0, taken or not
-  std::uint64_t taken = 0;    ///< of these taken
-  std::uint32_t body = 0;     ///< instructions from target to branch, both included
+  std::uint32_t branch = 0;  ///< instruction index of the backward branch
+  std::uint32_t target = 0;  ///< first instruction of the body
+  std::uint64_t trips = 0;   ///< executions of the branch by warp 0 of CTA 0, taken or not
+  std::uint64_t taken = 0;   ///< of these taken
+  std::uint32_t body = 0;    ///< instructions from target to branch, both included
 };
 
-/// Emulates warp 0 of CTA 0 and returns the backward branch with the most instructions in all executions of its body; nullopt if
-/// none is taken. Errors (kUsage): as WarpStream::step(), without memory checks; more than 2^36 instructions.
-[[nodiscard]] Result<std::optional<MainLoop>> find_main_loop(const SassKernel& kernel);
+/// Emulates warp 0 of CTA 0 and returns the backward branch with the most instructions in all executions of its body;
+/// nullopt if none is taken. Errors (kUsage): as WarpStream::step(), without memory checks; more than `limit`
+/// instructions in loops.
+[[nodiscard]] Result<std::optional<MainLoop>> find_main_loop(const SassKernel& kernel,
+                                                             std::uint64_t limit = kMaximumLoopInstructions);
 
 }  // namespace tilesim::traces

@@ -10,17 +10,6 @@ namespace {
 
 constexpr std::uint32_t kAllLanes = ~std::uint32_t{0};
 
-void addresses_32(const WarpRegisters& registers, std::uint16_t row, std::uint32_t offset, LaneAddresses& out) {
-  if (row == kNoDestination) {
-    out.fill(offset);
-    return;
-  }
-  const auto& base = registers.rows[row].lane;
-  for (std::size_t i = 0; i < base.size(); ++i) {
-    out[i] = base[i] + offset;
-  }
-}
-
 bool inside(std::uint64_t address, unsigned bytes, std::uint64_t first, std::uint64_t size) {
   return address >= first && size >= bytes && address - first <= size - bytes;
 }
@@ -48,13 +37,37 @@ const Allocation* nearest(const KernelArguments& arguments, std::uint64_t addres
 
 }  // namespace
 
-void shared_addresses(const MemoryOperation& operation, const WarpRegisters& registers, LaneAddresses& out) {
+SharedAddress shared_address(const MemoryOperation& operation, const WarpRegisters& registers) {
   const std::uint32_t uniform = operation.uniform == kUniformUrz ? 0 : registers.uniform[operation.uniform];
-  addresses_32(registers, operation.low, uniform + static_cast<std::uint32_t>(operation.offset), out);
+  return {operation.low, uniform + static_cast<std::uint32_t>(operation.offset), operation.bytes};
 }
 
-void copy_destinations(const MemoryOperation& operation, const WarpRegisters& registers, LaneAddresses& out) {
-  addresses_32(registers, operation.shared_low, static_cast<std::uint32_t>(operation.shared_offset), out);
+SharedAddress copy_destination(const MemoryOperation& operation) {
+  return {operation.shared_low, static_cast<std::uint32_t>(operation.shared_offset), operation.bytes};
+}
+
+bool shared_addresses(const SharedAddress& address, const WarpRegisters& registers, std::uint32_t mask,
+                      std::uint64_t shared_bytes, LaneAddresses& out) {
+  if (address.row == kNoDestination) {
+    out.fill(address.offset);
+    return all_inside(out, mask, address.bytes, kSharedBase, shared_bytes);
+  }
+  const auto& base = registers.rows[address.row].lane;
+  // As all_inside(), in 32 bits: shared memory is far smaller than 2 GiB.
+  const std::uint32_t last = static_cast<std::uint32_t>(shared_bytes) - address.bytes;
+  std::uint32_t odd = 0;
+  std::uint32_t outside = 0;
+  for (std::size_t i = 0; i < base.size(); ++i) {
+    const std::uint32_t place = base[i] + address.offset;
+    const std::uint32_t relative = place - kSharedBase;
+    odd |= place;
+    outside |= relative | (last - relative);
+    out[i] = place;
+  }
+  if (mask == kAllLanes) {
+    return (odd & (address.bytes - 1)) == 0 && outside >> 31 == 0;
+  }
+  return all_inside(out, mask, address.bytes, kSharedBase, shared_bytes);
 }
 
 void global_addresses(const MemoryOperation& operation, const WarpRegisters& registers, LaneAddresses& out) {
@@ -124,7 +137,8 @@ std::string explain_global(const LaneAddresses& addresses, std::uint32_t mask, u
         arguments.allocations.begin(), arguments.allocations.end(),
         [&](const Allocation& allocation) { return inside(address, bytes, allocation.address, allocation.bytes); });
     if (!found) {
-      std::string text = fmt::format("lane {} accesses {} bytes at 0x{:x}, outside every allocation", lane, bytes, address);
+      std::string text =
+          fmt::format("lane {} accesses {} bytes at 0x{:x}, outside every allocation", lane, bytes, address);
       if (const Allocation* allocation = nearest(arguments, address); allocation != nullptr) {
         text += fmt::format(" (byte {} of argument {}, which has {})",
                             static_cast<std::int64_t>(address - allocation->address), allocation->argument + 1,

@@ -13,10 +13,20 @@ namespace tilesim::traces {
 
 using LaneAddresses = std::array<std::uint64_t, isa::kWarpSize>;
 
-/// Shared addresses (32 bits: row + uniform + offset) of all lanes.
-void shared_addresses(const MemoryOperation& operation, const WarpRegisters& registers, LaneAddresses& out);
-/// Shared destination addresses of an LDGSTS.
-void copy_destinations(const MemoryOperation& operation, const WarpRegisters& registers, LaneAddresses& out);
+/// A shared address of an instruction: 32 bits, row + uniform register + offset.
+struct SharedAddress {
+  std::uint16_t row = kNoDestination;
+  std::uint32_t offset = 0;  ///< uniform register included
+  unsigned bytes = 4;        ///< per lane
+};
+[[nodiscard]] SharedAddress shared_address(const MemoryOperation& operation, const WarpRegisters& registers);
+/// The shared destination of an LDGSTS.
+[[nodiscard]] SharedAddress copy_destination(const MemoryOperation& operation);
+
+/// Computes the addresses of all lanes; true if the accesses of `mask`'s lanes are aligned and lie in the CTA's shared
+/// memory.
+[[nodiscard]] bool shared_addresses(const SharedAddress& address, const WarpRegisters& registers, std::uint32_t mask,
+                                    std::uint64_t shared_bytes, LaneAddresses& out);
 /// Global addresses (64 bits) of all lanes.
 void global_addresses(const MemoryOperation& operation, const WarpRegisters& registers, LaneAddresses& out);
 
@@ -25,7 +35,8 @@ void global_addresses(const MemoryOperation& operation, const WarpRegisters& reg
 [[nodiscard]] bool all_inside(const LaneAddresses& addresses, std::uint32_t mask, unsigned bytes, std::uint64_t first,
                               std::uint64_t size);
 
-/// Why an access is refused, for the first lane of `mask` that is: "lane 3 reads 16 bytes at 0x..., ...". Empty if none is.
+/// Why an access is refused, for the first lane of `mask` that is: "lane 3 reads 16 bytes at 0x..., ...". Empty if none
+/// is.
 [[nodiscard]] std::string explain_shared(const LaneAddresses& addresses, std::uint32_t mask, unsigned bytes,
                                          std::uint64_t shared_bytes);
 [[nodiscard]] std::string explain_global(const LaneAddresses& addresses, std::uint32_t mask, unsigned bytes,

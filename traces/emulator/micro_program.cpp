@@ -33,10 +33,15 @@ class Compiler {
   Action add_memory(const SassInstruction& in);
   Action add_branch(const SassInstruction& in, Action action);
   Operation operation(const SassInstruction& in);
-  void function(const SassInstruction& in, Operation& out);
+  void specialise(const SassInstruction& in, Operation& out);
   void load_constant(const SassInstruction& in, Operation& out);
   void read_special(const SassInstruction& in, Operation& out);
   void reject(std::string why) { problem_ = std::move(why); }
+  void require(bool met, const char* why) {
+    if (!met) {
+      reject(why);
+    }
+  }
   [[nodiscard]] Result<void> check_parameters(std::size_t index) const;
   [[nodiscard]] tl::unexpected<Error> failure(std::size_t index, const std::string& why) const;
   void link_slices();
@@ -134,37 +139,75 @@ void Compiler::load_constant(const SassInstruction& in, Operation& out) {
 void Compiler::read_special(const SassInstruction& in, Operation& out) {
   const std::int64_t number = in.operand(Role::kB).value;
   const std::string_view name = special_register_name(number);
-  out.function = Function::kSpecial;
   out.immediate = static_cast<std::uint8_t>(number);
-  if (in.opcode == Opcode::kCs2r && number == kSrZero) {
-    out.function = Function::kMove;
-  } else if (in.opcode == Opcode::kCs2r || name.empty() || (out.uniform && number >= kSrLaneId && number <= kSrTidZ)) {
+  const bool zero = in.opcode == Opcode::kCs2r && number == kSrZero;
+  const bool per_lane = number >= kSrLaneId && number <= kSrTidZ;
+  if (!zero && (in.opcode == Opcode::kCs2r || name.empty() || (out.uniform && per_lane))) {
     reject(
         fmt::format("special register {} is not supported", name.empty() ? std::to_string(number) : std::string(name)));
   }
 }
 
-// Function and the sources that differ from the plain a, b, c.
-void Compiler::function(const SassInstruction& in, Operation& out) {
-  const auto set = [&out](Function chosen) { out.function = chosen; };
-  switch (in.opcode) {
+// The function of an opcode; nullopt for what cannot be computed.
+std::optional<Function> function_of(Opcode opcode) {
+  switch (opcode) {
     case Opcode::kMov:
     case Opcode::kUmov:
-      set(Function::kMove);
-      if (in.opcode == Opcode::kMov && in.operand(Role::kImmediate).value != 0xf) {
-        reject("a partial MOV is not supported");
-      }
+    case Opcode::kHfma2Mma:
+    case Opcode::kLdc:
+    case Opcode::kUldc:
+    case Opcode::kCs2r:
+      return Function::kMove;
+    case Opcode::kS2r:
+    case Opcode::kS2ur:
+      return Function::kSpecial;
+    case Opcode::kIadd3:
+    case Opcode::kUiadd3:
+    case Opcode::kViadd:
+      return Function::kAdd3;
+    case Opcode::kImad:
+      return Function::kMultiplyAdd;
+    case Opcode::kImadWide:
+      return Function::kMultiplyAddWide;
+    case Opcode::kLea:
+    case Opcode::kUlea:
+      return Function::kLea;
+    case Opcode::kShf:
+    case Opcode::kUshf:
+      return Function::kShift;
+    case Opcode::kLop3:
+    case Opcode::kUlop3:
+      return Function::kLogic;
+    case Opcode::kIsetp:
+      return Function::kCompare;
+    case Opcode::kSel:
+      return Function::kSelect;
+    case Opcode::kPrmt:
+      return Function::kPermute;
+    case Opcode::kFfma:
+      return Function::kFloatFma;
+    case Opcode::kFadd:
+      return Function::kFloatAdd;
+    case Opcode::kFmul:
+      return Function::kFloatMultiply;
+    default:
+      return std::nullopt;
+  }
+}
+
+// What an opcode's operation has beyond function and plain a, b, c; and the variants that are not supported.
+void Compiler::specialise(const SassInstruction& in, Operation& out) {
+  switch (in.opcode) {
+    case Opcode::kMov:
+      require(in.operand(Role::kImmediate).value == 0xf, "a partial MOV is not supported");
       break;
     case Opcode::kHfma2Mma:
-      set(Function::kMove);
       out.b[0] = out.c[0];
-      if (in.operand(Role::kA).index != kRegisterRz || in.operand(Role::kB).index != kRegisterRz) {
-        reject("half-precision arithmetic is not supported yet");
-      }
+      require(in.operand(Role::kA).index == kRegisterRz && in.operand(Role::kB).index == kRegisterRz,
+              "half-precision arithmetic is not supported yet");
       break;
     case Opcode::kLdc:
     case Opcode::kUldc:
-      set(Function::kMove);
       load_constant(in, out);
       break;
     case Opcode::kS2r:
@@ -172,59 +215,24 @@ void Compiler::function(const SassInstruction& in, Operation& out) {
     case Opcode::kCs2r:
       read_special(in, out);
       break;
-    case Opcode::kIadd3:
-    case Opcode::kUiadd3:
-    case Opcode::kViadd:
-      set(Function::kAdd3);
-      break;
-    case Opcode::kImad:
-      set(Function::kMultiplyAdd);
-      break;
     case Opcode::kImadWide:
-      set(Function::kMultiplyAddWide);
       out.c[1] = resolver_.source(in.operand(Role::kC), 1, Arithmetic::kInteger);
-      if (in.operand(Role::kC).negated || out.carry_in) {
-        reject("this form of IMAD.WIDE is not supported yet");
-      }
+      require(!in.operand(Role::kC).negated && !out.carry_in, "this form of IMAD.WIDE is not supported yet");
       break;
     case Opcode::kLea:
     case Opcode::kUlea:
-      set(in.modifier(Modifier::kHigh) != 0 ? Function::kLeaHigh : Function::kLea);
+      out.function = out.high ? Function::kLeaHigh : Function::kLea;
       out.is_signed = in.modifier(Modifier::kSignExtend) != 0;
       break;
     case Opcode::kShf:
     case Opcode::kUshf:
-      set(Function::kShift);
       out.is_signed = in.modifier(Modifier::kShiftType) % 2 == 0;
       out.wide = in.modifier(Modifier::kShiftType) < 2;
       break;
-    case Opcode::kLop3:
-    case Opcode::kUlop3:
-      set(Function::kLogic);
-      break;
-    case Opcode::kIsetp:
-      set(Function::kCompare);
-      break;
-    case Opcode::kSel:
-      set(Function::kSelect);
-      break;
     case Opcode::kPrmt:
-      set(Function::kPermute);
-      if (in.modifier(Modifier::kPermuteMode) != 0) {
-        reject("PRMT modes are not supported yet");
-      }
-      break;
-    case Opcode::kFfma:
-      set(Function::kFloatFma);
-      break;
-    case Opcode::kFadd:
-      set(Function::kFloatAdd);
-      break;
-    case Opcode::kFmul:
-      set(Function::kFloatMultiply);
+      require(in.modifier(Modifier::kPermuteMode) == 0, "PRMT modes are not supported yet");
       break;
     default:
-      reject("its result is needed, and this version cannot compute it");
       break;
   }
 }
@@ -257,7 +265,10 @@ Operation Compiler::operation(const SassInstruction& in) {
     out.b[0] = resolver_.source(in.operand(Role::kB), 0, arithmetic);
     out.c[0] = resolver_.source(in.operand(Role::kC), 0, arithmetic);
   }
-  function(in, out);
+  const auto function = function_of(in.opcode);
+  require(function.has_value(), "its result is needed, and this version cannot compute it");
+  out.function = function.value_or(Function::kMove);
+  specialise(in, out);
   for (const OperandField& field : in.row->operands) {
     if (field.kind != FieldKind::kNone && field.role == Role::kDestination) {
       out.destination =

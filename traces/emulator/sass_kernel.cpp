@@ -24,7 +24,7 @@ Result<std::unique_ptr<SassKernel>> SassKernel::create(DecodedKernel kernel, Lau
   result->launch_ = std::move(launch);
   result->program_ = lower(result->kernel_);
   result->micro_program_ = std::move(*micro_program);
-  result->context_ = {&result->kernel_, &result->launch_, &result->micro_program_, std::nullopt};
+  result->context_ = {&result->kernel_, &result->launch_, &result->micro_program_, std::nullopt, std::nullopt};
   return result;
 }
 
@@ -52,6 +52,7 @@ Result<void> SassKernel::set_trip_skip(std::optional<TripSkip> skip) {
     }
   }
   context_.skip = skip;
+  context_.skip_body = skip ? loop_carried_slice(kernel_, skip->branch) : std::nullopt;
   return {};
 }
 

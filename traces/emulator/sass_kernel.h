@@ -15,13 +15,14 @@ namespace tilesim::traces {
 
 /// A decoded kernel under a launch, emulated lazily in timing mode: what addresses, guards and branches depend on is
 /// executed for 32 lanes, everything else is counted. Every global access is checked to lie inside an allocation of the
-/// arguments and every shared access inside the CTA's shared memory; a violation, a divergent branch and the like end the stream
-/// with an error that names instruction, lane and listing line. Shared addresses are reported as the hardware sees them, from
-/// kSharedBase up; an LDGSTS reports its global addresses. Immutable apart from set_trip_skip(); open() is thread-safe.
+/// arguments and every shared access inside the CTA's shared memory; a violation, a divergent branch and the like end
+/// the stream with an error that names instruction, lane and listing line. Shared addresses are reported as the
+/// hardware sees them, from kSharedBase up; an LDGSTS reports its global addresses. Immutable apart from
+/// set_trip_skip(); open() is thread-safe.
 class SassKernel final : public isa::KernelStream {
  public:
-  /// Errors (kUsage): an illegal launch, code for another architecture than sm_90, arguments shorter than the code reads, instructions
-  /// that cannot be emulated.
+  /// Errors (kUsage): an illegal launch, code for another architecture than sm_90, arguments shorter than the code
+  /// reads, instructions that cannot be emulated.
   [[nodiscard]] static Result<std::unique_ptr<SassKernel>> create(DecodedKernel kernel, LaunchParameters launch);
 
   SassKernel(const SassKernel&) = delete;
@@ -33,8 +34,8 @@ class SassKernel final : public isa::KernelStream {
   [[nodiscard]] std::unique_ptr<isa::CtaStream> open(std::uint64_t linear_id,
                                                      std::unique_ptr<isa::CtaStream> recycled) const override;
 
-  /// Skips loop trips in every warp of CTAs opened from now on; nullopt emulates all trips. The branch must be a backward
-  /// branch of the kernel and `after` at least 1 (Error kUsage). Not while streams of this kernel are open.
+  /// Skips loop trips in every warp of CTAs opened from now on; nullopt emulates all trips. The branch must be a
+  /// backward branch of the kernel and `after` at least 1 (Error kUsage). Not while streams of this kernel are open.
   [[nodiscard]] Result<void> set_trip_skip(std::optional<TripSkip> skip);
 
   [[nodiscard]] const DecodedKernel& decoded() const { return kernel_; }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bitset>
 
@@ -42,14 +43,14 @@ using Demands = std::array<Demand, kContexts>;
 // What one instruction does to demand, precomputed.
 struct Transfer {
   Demand writes;
-  Demand reads;    // all sources
-  Demand roots;    // address, condition
-  Demand guard;    // the guard's own predicate
+  Demand reads;  // all sources
+  Demand roots;  // address, condition
+  Demand guard;  // the guard's own predicate
   std::size_t context = kAlways;
-  bool kills = true;             // its writes leave nothing of the old value in its context
-  std::uint32_t redefined = 0;   // predicates it writes, as a bit mask
+  bool kills = true;            // its writes leave nothing of the old value in its context
+  std::uint32_t redefined = 0;  // predicates it writes, as a bit mask
   bool falls_through = true;
-  std::size_t target = 0;        // instruction index; own index = none
+  std::size_t target = 0;  // instruction index; own index = none
 };
 
 Transfer transfer_of(const SassInstruction& instruction, std::size_t index) {
@@ -70,7 +71,9 @@ Transfer transfer_of(const SassInstruction& instruction, std::size_t index) {
   add(result.guard, guard_range(instruction));
   const Guard& guard = instruction.guard;
   const bool unconditional = guard.always();
-  if (!unconditional && !guard.uniform && guard.predicate != kPredicatePt) {
+  const bool own =
+      (result.redefined >> guard.predicate & 1) != 0;  // the guard it reads is not the one it leaves behind
+  if (!unconditional && !guard.uniform && guard.predicate != kPredicatePt && !own) {
     result.context = 2U * guard.predicate + (guard.negated ? 1 : 0);
   }
   result.kills = unconditional || result.context != kAlways;
@@ -87,7 +90,7 @@ Transfer transfer_of(const SassInstruction& instruction, std::size_t index) {
 }
 
 // Demand before an instruction from the demand after it; true if the instruction's result is needed.
-bool apply(const Transfer& transfer, Demands& demands) {
+bool step_back(const Transfer& transfer, Demands& demands) {
   bool needed = false;
   for (std::size_t context = 0; context < kContexts; ++context) {
     const bool opposite = transfer.context != kAlways && context == (transfer.context ^ 1U);
@@ -123,7 +126,7 @@ bool propagate(const std::vector<Transfer>& transfers, std::vector<Demands>& bef
         demands[context] |= before[transfer.target][context];
       }
     }
-    if (apply(transfer, demands)) {
+    if (step_back(transfer, demands)) {
       slice.contains[i] = true;
     }
     if (demands != before[i]) {
@@ -138,20 +141,31 @@ bool is_load(isa::MemoryOp op) {
   return op == isa::MemoryOp::kLoadShared || op == isa::MemoryOp::kLoadMatrix || op == isa::MemoryOp::kLoadGlobal;
 }
 
+struct Analysis {
+  std::vector<Transfer> transfers;
+  std::vector<Demands> before;
+  Slice slice;
+};
+
+Analysis analyse(const DecodedKernel& kernel) {
+  const std::size_t count = kernel.instructions.size();
+  Analysis result;
+  result.transfers.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    result.transfers.push_back(transfer_of(kernel.instructions[i], i));
+  }
+  result.before.resize(count);
+  result.slice.contains.assign(count, false);
+  while (propagate(result.transfers, result.before, result.slice)) {
+  }
+  return result;
+}
+
 }  // namespace
 
 Result<Slice> backward_slice(const DecodedKernel& kernel) {
-  const std::size_t count = kernel.instructions.size();
-  std::vector<Transfer> transfers;
-  transfers.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    transfers.push_back(transfer_of(kernel.instructions[i], i));
-  }
-  Slice slice{std::vector<bool>(count, false)};
-  std::vector<Demands> before(count);
-  while (propagate(transfers, before, slice)) {
-  }
-  for (std::size_t i = 0; i < count; ++i) {
+  Slice slice = analyse(kernel).slice;
+  for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
     if (slice.contains[i] && is_load(kernel.instructions[i].row->memory)) {
       return fail(ErrorKind::kUsage,
                   fmt::format("The value that '{}' loads from memory decides an address, a branch or a guard of {}.",
@@ -161,6 +175,35 @@ Result<Slice> backward_slice(const DecodedKernel& kernel) {
     }
   }
   return slice;
+}
+
+std::optional<std::vector<std::uint32_t>> loop_carried_slice(const DecodedKernel& kernel, std::uint32_t branch) {
+  const Analysis analysis = analyse(kernel);
+  const std::size_t target = analysis.transfers[branch].target;
+  Demands demands = analysis.before[target];
+  if (branch + 1 < analysis.before.size()) {
+    for (std::size_t context = 0; context < kContexts; ++context) {
+      demands[context] |= analysis.before[branch + 1][context];
+    }
+  }
+  step_back(analysis.transfers[branch], demands);
+  std::vector<std::uint32_t> needed;
+  for (std::size_t i = branch; i-- > target;) {
+    const isa::ControlOp control = kernel.instructions[i].row->control;
+    if (control == isa::ControlOp::kBranch || control == isa::ControlOp::kExit) {
+      return std::nullopt;
+    }
+    Transfer transfer = analysis.transfers[i];
+    transfer.roots.reset();
+    const Demands after = demands;
+    if (step_back(transfer, demands)) {
+      needed.push_back(static_cast<std::uint32_t>(i));
+    } else {
+      demands = after;  // neither its guard nor what it would overwrite matters
+    }
+  }
+  std::reverse(needed.begin(), needed.end());
+  return needed;
 }
 
 }  // namespace tilesim::traces

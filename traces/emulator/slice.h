@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "model/result.h"
@@ -21,5 +22,11 @@ struct Slice {
 /// that holds an address here and an accumulator there does not pull arithmetic in. Error (kUsage, "FILE:LINE" in
 /// `where`): a demanded value is loaded from memory.
 [[nodiscard]] Result<Slice> backward_slice(const DecodedKernel& kernel);
+
+/// What repeating a loop without looking at its accesses takes: the instructions of the body, in order, that the values
+/// demanded at the loop's head and behind it and the loop's condition depend on. The branch itself is left out. Nullopt
+/// if the body of backward branch `branch` holds another branch or an exit.
+[[nodiscard]] std::optional<std::vector<std::uint32_t>> loop_carried_slice(const DecodedKernel& kernel,
+                                                                           std::uint32_t branch);
 
 }  // namespace tilesim::traces

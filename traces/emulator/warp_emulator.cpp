@@ -29,10 +29,11 @@ void WarpEmulator::start(const WarpContext& context, const WarpPosition& positio
 
 bool WarpEmulator::refuse(std::uint32_t index, const std::string& why, const char* remedy) {
   const DecodedKernel& kernel = *context_->kernel;
-  error_ = {ErrorKind::kUsage,
-            fmt::format("'{}' (warp {} of CTA {}, {}, {}): {}.", kernel.text[index], position_.first_thread / isa::kWarpSize,
-                        position_.cta[0], position_.cta[1], position_.cta[2], why),
-            remedy, kernel.where(index)};
+  error_ = {
+      ErrorKind::kUsage,
+      fmt::format("'{}' (warp {} of CTA {}, {}, {}): {}.", kernel.text[index], position_.first_thread / isa::kWarpSize,
+                  position_.cta[0], position_.cta[1], position_.cta[2], why),
+      remedy, kernel.where(index)};
   return false;
 }
 
@@ -93,13 +94,16 @@ void WarpEmulator::compute(std::uint32_t index, std::uint32_t mask) {
   execute(program.operations[program.operand_index[index]], mask, program, position_, registers_);
 }
 
+bool WarpEmulator::place_shared(const SharedAddress& address, isa::DynamicInstruction& out) {
+  const std::uint64_t shared_bytes = context_->launch->shared_bytes;
+  return shared_addresses(address, registers_, out.active_mask, shared_bytes, out.addresses) ||
+         refuse(out.index, explain_shared(out.addresses, out.active_mask, address.bytes, shared_bytes), kLaunchRemedy);
+}
+
 bool WarpEmulator::access_shared(isa::DynamicInstruction& out) {
   const MemoryOperation& operation = memory_operation(out.index);
-  shared_addresses(operation, registers_, out.addresses);
-  if (!all_inside(out.addresses, out.active_mask, operation.bytes, kSharedBase, context_->launch->shared_bytes)) {
-    return refuse(out.index,
-                  explain_shared(out.addresses, out.active_mask, operation.bytes, context_->launch->shared_bytes),
-                  kLaunchRemedy);
+  if (!place_shared(shared_address(operation, registers_), out)) {
+    return false;
   }
   if (memory_ != nullptr) {
     memory_->access(true, operation, out.addresses, out.active_mask, registers_.rows);
@@ -135,10 +139,8 @@ bool WarpEmulator::access_global(isa::DynamicInstruction& out) {
 
 bool WarpEmulator::copy_async(isa::DynamicInstruction& out) {
   const MemoryOperation& operation = memory_operation(out.index);
-  const std::uint64_t shared_bytes = context_->launch->shared_bytes;
-  copy_destinations(operation, registers_, out.addresses);
-  if (!all_inside(out.addresses, out.active_mask, operation.bytes, kSharedBase, shared_bytes)) {
-    return refuse(out.index, explain_shared(out.addresses, out.active_mask, operation.bytes, shared_bytes), kLaunchRemedy);
+  if (!place_shared(copy_destination(operation), out)) {
+    return false;
   }
   global_addresses(operation, registers_, out.addresses);
   return inside_allocation(out, operation.bytes);
@@ -197,8 +199,26 @@ bool WarpEmulator::run_to_branch(BranchEvent& out) {
   return true;
 }
 
+bool WarpEmulator::skip_straight_trips(const std::vector<std::uint32_t>& body) {
+  const TripSkip& skip = *context_->skip;
+  const MicroProgram& program = *context_->program;
+  bool taken = true;
+  for (std::uint64_t passed = 0; passed < skip.trips && taken; ++passed) {
+    for (const std::uint32_t index : body) {
+      compute(index, guarded(program.steps[index]));
+    }
+    if (!branch(skip.branch, guarded(program.steps[skip.branch]), taken)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 bool WarpEmulator::skip_trips() {
   const TripSkip& skip = *context_->skip;
+  if (context_->skip_body) {
+    return skip_straight_trips(*context_->skip_body);
+  }
   std::uint64_t passed = 0;
   BranchEvent event;
   while (passed < skip.trips && !exited_) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "sim/isa/stream.h"
 #include "traces/emulator/memory_access.h"
@@ -14,8 +15,9 @@ namespace tilesim::traces {
 
 class FunctionalMemory;
 
-/// Skips trips of a loop: once a warp has executed branch `branch` taken `after` times (at least 1), it passes through `trips`
-/// further executions of that branch without reporting anything, then goes on; if the loop ends first, so does the skip.
+/// Skips trips of a loop: once a warp has executed branch `branch` taken `after` times (at least 1), it passes through
+/// `trips` further executions of that branch without reporting anything, then goes on; if the loop ends first, so does
+/// the skip.
 struct TripSkip {
   std::uint32_t branch = 0;  ///< instruction index of the loop's backward branch
   std::uint64_t after = 1;
@@ -28,6 +30,7 @@ struct WarpContext {
   const LaunchParameters* launch = nullptr;
   const MicroProgram* program = nullptr;
   std::optional<TripSkip> skip;
+  std::optional<std::vector<std::uint32_t>> skip_body;  ///< loop_carried_slice() of the skipped loop
 };
 
 /// A branch as it was executed.
@@ -38,8 +41,8 @@ struct BranchEvent {
 
 class WarpEmulator final : public isa::WarpStream {
  public:
-  /// Puts the warp at the kernel's first instruction. `rows` are zeroed registers; `live` its existing lanes. `memory` is
-  /// null in timing mode.
+  /// Puts the warp at the kernel's first instruction. `rows` are zeroed registers; `live` its existing lanes. `memory`
+  /// is null in timing mode.
   void start(const WarpContext& context, const WarpPosition& position, LaneRow* rows, std::uint32_t live,
              FunctionalMemory* memory);
 
@@ -60,6 +63,7 @@ class WarpEmulator final : public isa::WarpStream {
   }
   bool act(Action action, isa::DynamicInstruction& out);
   void compute(std::uint32_t index, std::uint32_t mask);
+  bool place_shared(const SharedAddress& address, isa::DynamicInstruction& out);
   bool access_shared(isa::DynamicInstruction& out);
   bool access_global(isa::DynamicInstruction& out);
   bool copy_async(isa::DynamicInstruction& out);
@@ -67,6 +71,7 @@ class WarpEmulator final : public isa::WarpStream {
   bool exit(std::uint32_t index, std::uint32_t mask);
   bool inside_allocation(const isa::DynamicInstruction& out, unsigned bytes);
   bool skip_trips();
+  bool skip_straight_trips(const std::vector<std::uint32_t>& body);
   bool refuse(std::uint32_t index, const std::string& why, const char* remedy);
 
   const WarpContext* context_ = nullptr;

@@ -186,7 +186,7 @@ Result<SassInstruction> decode(const Encoding& encoding, std::uint64_t address) 
                 std::string(kOpcodeRemedy));
   }
   const auto form = static_cast<Form>(opcode_bits >> 9);
-  const Encoding odd_mask = ~covered_bits(*row, form) & ~row->ignored;
+  const Encoding odd_mask = ~covered_bits(*row, form);
   const Encoding odd = encoding & odd_mask;
   if (odd != (row->fixed & odd_mask)) {
     return unknown_bits(*row,

@@ -162,11 +162,6 @@ constexpr InstructionRow controlling(InstructionRow result, ControlOp control) {
   result.control = control;
   return result;
 }
-constexpr InstructionRow ignoring(InstructionRow result, std::uint64_t high) {
-  result.ignored = {0, high};
-  return result;
-}
-
 constexpr std::uint64_t high_bit(int position) { return std::uint64_t{1} << (position - 64); }
 constexpr std::uint64_t kUniformFlag = high_bit(91);  // the instruction reads a uniform register
 /// Address through desc[UR]: bits 76, 90, 91; normal eviction priority: bit 84.

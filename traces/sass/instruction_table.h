@@ -85,8 +85,7 @@ struct InstructionRow {
   bool uniform = false;  ///< runs on the uniform datapath: its guard is a uniform predicate
   std::array<ModifierField, 5> modifiers{};
   std::array<OperandField, 9> operands{};
-  Encoding fixed;    ///< value of the bits that no field covers
-  Encoding ignored;  ///< bits without a meaning for us that may hold anything
+  Encoding fixed;  ///< value of the bits that no field covers
 };
 
 /// The row of a 12-bit opcode (bits 0-11), or null.

@@ -1,0 +1,145 @@
+#include "traces/sass/decoder.h"
+
+#include "tests/support/catch.h"
+#include "tests/traces/test_kernels.h"
+#include "traces/sass/disassembler.h"
+#include "traces/sass/instruction_table.h"
+
+namespace tilesim::traces {
+namespace {
+
+std::string normalised(const std::string& text) {
+  std::string result;
+  for (const char character : text) {
+    if (character != ' ' || (!result.empty() && result.back() != ' ')) {
+      result += character;
+    }
+  }
+  return result;
+}
+
+SassInstruction decoded(std::uint64_t low, std::uint64_t high, std::uint64_t address = 0) {
+  const auto instruction = decode({low, high}, address);
+  REQUIRE(instruction.has_value());
+  return *instruction;
+}
+
+void check_listing(const std::string& name) {
+  const auto listing = read_listing(calibration_path(name + ".sass"));
+  REQUIRE(listing.has_value());
+  for (const ListedInstruction& listed : listing->kernels.front().instructions) {
+    const auto instruction = decode(listed.encoding, listed.address);
+    INFO(name << " line " << listed.line << ": " << listed.text);
+    REQUIRE(instruction.has_value());
+    REQUIRE(disassemble(*instruction) == normalised(listed.text));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every instruction of the calibration listings disassembles to its listing text") {
+  for (const auto* kernels : {&sgemm_kernels(), &hgemm_kernels()}) {
+    for (const TestKernel& kernel : *kernels) {
+      check_listing(kernel.name);
+    }
+  }
+}
+
+TEST_CASE("control fields are read as encoded") {
+  // FFMA R138, R37, R24.reuse, R92: stall 1, no yield, waits for SB0.
+  const SassInstruction ffma = decoded(0x00000018258a7223, 0x081fe2000000005c);
+  CHECK(ffma.control.stall == 1);
+  CHECK(ffma.control.yield_bit);
+  CHECK(ffma.control.write_scoreboard == 7);
+  CHECK(ffma.control.read_scoreboard == 7);
+  CHECK(ffma.control.wait_mask == 1);
+  CHECK_FALSE(ffma.operand(Role::kA).reuse);
+  CHECK(ffma.operand(Role::kB).reuse);
+
+  // LDG.E.128.CONSTANT R32, desc[UR16][R14.64]: write scoreboard 2.
+  const SassInstruction ldg = decoded(0x000000100e207981, 0x000ea2000c1e9d00);
+  CHECK(ldg.control.write_scoreboard == 2);
+  CHECK(ldg.control.stall == 1);
+  CHECK(ldg.operand(Role::kAddress).wide);
+  CHECK(ldg.operand(Role::kAddress).descriptor == 16);
+
+  // STG.E desc[UR16][R2.64+0x4], R13: read scoreboard 1.
+  const SassInstruction stg = decoded(0x0000040d02007986, 0x0003e2000c101910);
+  CHECK(stg.control.read_scoreboard == 1);
+  CHECK(stg.control.write_scoreboard == 7);
+  CHECK(stg.operand(Role::kAddress).value == 4);
+  CHECK(stg.operand(Role::kB).index == 13);
+
+  // DEPBAR.LE SB0, 0x1: stall 12, yield bit clear asks for another warp.
+  const SassInstruction depbar = decoded(0x000080400000791a, 0x000fd80000000000);
+  CHECK(depbar.control.stall == 12);
+  CHECK_FALSE(depbar.control.yield_bit);
+}
+
+TEST_CASE("operands of carry chains, constants and branches") {
+  const SassInstruction add = decoded(0x0000000bff0b7210, 0x000fe400017fe4ff);  // IADD3.X R11, RZ, R11, RZ, P2, !PT
+  CHECK(add.modifier(Modifier::kCarry) == 1);
+  CHECK(add.operand(Role::kPredicateIn).index == 2);
+  CHECK(add.operand(Role::kPredicateIn2).index == kPredicatePt);
+  CHECK(add.operand(Role::kPredicateIn2).negated);
+
+  const SassInstruction load = decoded(0x0000880000087ab9, 0x000fe20000000a00);  // ULDC.64 UR8, c[0x0][0x220]
+  CHECK(load.operand(Role::kB).kind == OperandKind::kConstant);
+  CHECK(load.operand(Role::kB).value == 0x220);
+
+  const SassInstruction back = decoded(0xffffffb8001c8947, 0x001fea000383ffff, 0x5340);  // @!P0 BRA 0xbc0
+  CHECK(back.guard.predicate == 0);
+  CHECK(back.guard.negated);
+  CHECK(back.operand(Role::kB).value < 0x5340);
+
+  const SassInstruction wide = decoded(0xaaaaaaab03088825, 0x000fe200078e00ff);  // IMAD.WIDE.U32 by -0x55555555
+  CHECK(wide.operand(Role::kB).value == 0xaaaaaaab);
+  CHECK(wide.modifier(Modifier::kSigned) == 0);
+}
+
+TEST_CASE("an unknown opcode is named with its text and line") {
+  std::string text = calibration_text("sgemm_32_32_32_2_2_s1_p0.sass");
+  const std::string known = "S2R R5, SR_TID.X ;                                               /* 0x0000000000057919 */";
+  const std::string unknown =
+      "QSPC.E.G P0, RZ, [R5] ;                                          /* 0x00000000000573aa */";
+  text.replace(text.find(known), known.size(), unknown);
+  const auto listing = parse_listing(text, "k.sass");
+  REQUIRE(listing.has_value());
+  const auto kernel = decode_kernel(listing->kernels.front());
+  REQUIRE_FALSE(kernel.has_value());
+  CHECK(kernel.error().message.find("QSPC.E.G") != std::string::npos);
+  CHECK(kernel.error().message.find("0x3aa") != std::string::npos);
+  CHECK(kernel.error().where == "k.sass:5");
+}
+
+TEST_CASE("bits and modifiers that are not understood are refused") {
+  CHECK_FALSE(decode({0x000000191c647223, 0x000fe20000800061}, 0).has_value());  // FFMA with bit 87
+  CHECK_FALSE(decode({0x00001000131c7984, 0x000e620000000e00}, 0).has_value());  // LDS of width 7
+}
+
+TEST_CASE("a branch out of the function is refused") {
+  std::string text = calibration_text("sgemm_32_32_32_2_2_s1_p0.sass");
+  const std::string word = "0x0000000c00e48947";
+  text.replace(text.find(word), word.size(), "0x0000fffc00e48947");
+  const auto listing = parse_listing(text, "k.sass");
+  REQUIRE(listing.has_value());
+  const auto kernel = decode_kernel(listing->kernels.front());
+  REQUIRE_FALSE(kernel.has_value());
+  CHECK(kernel.error().message.find("Branch target") != std::string::npos);
+}
+
+TEST_CASE("table rows do not overlap and their fixed bits lie outside their fields") {
+  for (const InstructionRow& row : instruction_table()) {
+    for (unsigned form = 0; form < 8; ++form) {
+      if ((row.forms >> form & 1) == 0) {
+        continue;
+      }
+      INFO(row.mnemonic << " form " << form);
+      CHECK(find_row(static_cast<std::uint16_t>(row.code | form << 9)) == &row);
+      const Encoding both = covered_bits(row, static_cast<Form>(form)) & row.fixed;
+      CHECK((both == Encoding{} || row.uniform));
+    }
+  }
+}
+
+}  // namespace tilesim::traces

@@ -1,0 +1,42 @@
+#include "tools/cli/invocation.h"
+
+#include "tools/cli/numbers.h"
+
+namespace tilesim::cli {
+
+std::optional<std::string> Invocation::text(const std::string& flag) const {
+  const auto found = values_.find(flag);
+  return found == values_.end() ? std::nullopt : std::optional<std::string>(found->second.back());
+}
+
+std::vector<std::string> Invocation::all(const std::string& flag) const {
+  const auto found = values_.find(flag);
+  return found == values_.end() ? std::vector<std::string>{} : found->second;
+}
+
+Result<std::optional<std::int64_t>> Invocation::integer(const std::string& flag, std::int64_t minimum,
+                                                        std::int64_t maximum) const {
+  const auto value = text(flag);
+  if (!value) {
+    return std::optional<std::int64_t>{};
+  }
+  const auto number = parse_integer("--" + flag, *value, minimum, maximum);
+  if (!number) {
+    return tl::unexpected<Error>(number.error());
+  }
+  return std::optional<std::int64_t>(*number);
+}
+
+Result<std::optional<double>> Invocation::real(const std::string& flag, double minimum, double maximum) const {
+  const auto value = text(flag);
+  if (!value) {
+    return std::optional<double>{};
+  }
+  const auto number = parse_real("--" + flag, *value, minimum, maximum);
+  if (!number) {
+    return tl::unexpected<Error>(number.error());
+  }
+  return std::optional<double>(*number);
+}
+
+}  // namespace tilesim::cli

@@ -1,0 +1,130 @@
+#include "tools/cli/parser.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <map>
+
+#include "model/nearest_name.h"
+#include "tools/cli/numbers.h"
+
+namespace tilesim::cli {
+
+namespace {
+
+namespace po = boost::program_options;
+
+std::string dashed(const std::string& name) { return (name.size() == 1 ? "-" : "--") + name; }
+
+/// Boost's spelling: "j" alone is a long option, ",j" a short one.
+std::string boost_name(const std::string& name) { return name.size() == 1 ? "," + name : name; }
+
+po::options_description describe(const Subcommand& subcommand) {
+  po::options_description options;
+  for (const Flag& flag : subcommand.flags) {
+    std::vector<std::string> spellings{flag.name};
+    spellings.insert(spellings.end(), flag.aliases.begin(), flag.aliases.end());
+    for (const std::string& spelling : spellings) {
+      if (flag.metavar.empty()) {
+        options.add_options()(boost_name(spelling).c_str(), "");
+      } else {
+        options.add_options()(boost_name(spelling).c_str(), po::value<std::vector<std::string>>(), "");
+      }
+    }
+  }
+  return options;
+}
+
+/// The flag of which `spelling` (with or without dashes) is the name or an alias.
+const Flag* find_flag(const Subcommand& subcommand, std::string spelling) {
+  spelling.erase(0, std::min(spelling.find_first_not_of('-'), spelling.size()));
+  for (const Flag& flag : subcommand.flags) {
+    if (flag.name == spelling || std::count(flag.aliases.begin(), flag.aliases.end(), spelling) != 0) {
+      return &flag;
+    }
+  }
+  return nullptr;
+}
+
+Error unknown_flag(const Subcommand& subcommand, const std::string& name) {
+  std::vector<std::string> known{"--help"};
+  for (const Flag& flag : subcommand.flags) {
+    known.push_back(dashed(flag.name));
+    for (const std::string& alias : flag.aliases) {
+      known.push_back(dashed(alias));
+    }
+  }
+  return Error{ErrorKind::kUsage, fmt::format("unknown flag {}{}", in_quotes(name), did_you_mean(name, known)),
+               fmt::format("run 'tilesim {} --help' for the flags", subcommand.name), ""};
+}
+
+Error to_error(const Subcommand& subcommand, const po::error& error) {
+  if (const auto* unknown = dynamic_cast<const po::unknown_option*>(&error)) {
+    return unknown_flag(subcommand, unknown->get_option_name());
+  }
+  const std::string help = fmt::format("see 'tilesim {} --help'", subcommand.name);
+  if (const auto* syntax = dynamic_cast<const po::invalid_command_line_syntax*>(&error)) {
+    const std::string flag = syntax->get_option_name();
+    const bool missing = syntax->kind() == po::invalid_syntax::missing_parameter ||
+                         syntax->kind() == po::invalid_syntax::empty_adjacent_parameter;
+    const Flag* known = find_flag(subcommand, flag);
+    if (missing && known != nullptr) {
+      return Error{ErrorKind::kUsage, fmt::format("{} has no value", flag),
+                   fmt::format("write {} {}", dashed(known->name), known->metavar), ""};
+    }
+    return Error{ErrorKind::kUsage, fmt::format("{} takes no value", flag), help, ""};
+  }
+  return Error{ErrorKind::kUsage, error.what(), help, ""};
+}
+
+/// Sorts Boost's options into flags by canonical name and positionals.
+Result<Invocation> collect(const Subcommand& subcommand, const po::parsed_options& parsed) {
+  std::map<std::string, std::vector<std::string>> values;
+  std::vector<std::string> positionals;
+  for (const auto& option : parsed.options) {
+    if (option.position_key >= 0 && option.string_key.empty()) {
+      positionals.insert(positionals.end(), option.value.begin(), option.value.end());
+      continue;
+    }
+    const Flag* flag = find_flag(subcommand, option.string_key);
+    if (flag == nullptr) {
+      return tl::unexpected<Error>(unknown_flag(subcommand, option.string_key));
+    }
+    std::vector<std::string>& given = values[flag->name];
+    if (!given.empty() && !flag->repeatable) {
+      return fail(ErrorKind::kUsage, fmt::format("{} is given twice", dashed(flag->name)), "give it once");
+    }
+    given.push_back(option.value.empty() ? "" : option.value.front());
+  }
+  if (positionals.size() > subcommand.maximum_positionals) {
+    return fail(ErrorKind::kUsage,
+                fmt::format("unexpected argument {}", in_quotes(positionals[subcommand.maximum_positionals])),
+                fmt::format("usage: tilesim {} {}", subcommand.name, subcommand.usage));
+  }
+  return Invocation(subcommand, std::move(values), std::move(positionals));
+}
+
+}  // namespace
+
+std::string did_you_mean(const std::string& name, const std::vector<std::string>& known) {
+  const std::string nearest = nearest_name(name, known);
+  if (nearest.empty() || edit_distance(name, nearest) > std::max<std::size_t>(2, name.size() / 2)) {
+    return "";
+  }
+  return fmt::format("; did you mean '{}'?", nearest);
+}
+
+Result<Invocation> parse(const Subcommand& subcommand, const std::vector<std::string>& arguments) {
+  namespace style = po::command_line_style;
+  try {
+    const po::options_description options = describe(subcommand);
+    const po::parsed_options parsed =
+        po::command_line_parser(arguments).options(options).style(style::unix_style & ~style::allow_guessing).run();
+    return collect(subcommand, parsed);
+  } catch (const po::error& error) {
+    return tl::unexpected<Error>(to_error(subcommand, error));
+  }
+}
+
+}  // namespace tilesim::cli

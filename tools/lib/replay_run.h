@@ -1,0 +1,43 @@
+// Runs the simulator for a replay and scales what it counted to the whole chip and the whole loop.
+//
+// Default mode: one SM per number of CTAs that SMs get (floor and ceiling) runs every instruction with all its CTAs;
+// the other SMs are request generators. If the main loop is long, two runs with part of its trips give a line that is
+// extended to all of them; skipped trips are emulated without timing. Detailed mode: every SM, every trip.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "model/result.h"
+#include "sim/result.h"
+#include "traces/emulator/launch.h"
+#include "traces/sass/instruction.h"
+
+namespace tilesim::app {
+
+struct ReplayResult;
+
+struct SiteTotals {
+  double requests = 0.0, wavefronts = 0.0, ideal_wavefronts = 0.0, sectors = 0.0, lines = 0.0;
+};
+
+/// Counters of the whole chip.
+struct RunTotals {
+  double active_cycles = 0.0;   ///< summed over all SMs
+  double elapsed_cycles = 0.0;  ///< first CTA start to last CTA end
+  double warp_cycles = 0.0;
+  double instructions = 0.0;
+  double flops = 0.0;
+  std::array<double, sim::kWarpStateCount> states{};
+  double data_pipe_cycles = 0.0;
+  double l1_load_sectors = 0.0, l1_load_hits = 0.0;
+  double l2_read_sectors = 0.0, l2_read_hits = 0.0;
+  double dram_read_bytes = 0.0, dram_write_bytes = 0.0;
+  std::vector<SiteTotals> sites;
+};
+
+/// Fills `result.coverage` as it goes. Errors: the simulator's.
+[[nodiscard]] Result<RunTotals> run_replay(ReplayResult& result, const traces::DecodedKernel& kernel,
+                                           const traces::LaunchParameters& launch);
+
+}  // namespace tilesim::app

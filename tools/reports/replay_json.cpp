@@ -1,0 +1,90 @@
+#include "tools/reports/replay_json.h"
+
+#include "tools/reports/json_document.h"
+#include "tools/reports/replay_text.h"
+
+namespace tilesim::reports {
+
+namespace {
+
+Json extents(const isa::Dim3& d) { return Json::array({d.x, d.y, d.z}); }
+
+Json launch_of(const app::ReplayResult& r) {
+  return Json{{"grid", extents(r.request.grid)},
+              {"block", extents(r.request.block)},
+              {"shared_bytes", r.request.shared_bytes},
+              {"registers_per_thread", r.registers},
+              {"registers_assumed", r.registers_assumed},
+              {"carveout_kb", r.occupancy.carveout_kb},
+              {"carveout_assumed", r.carveout_assumed},
+              {"arguments", r.request.arguments},
+              {"clock_mhz", r.clock_mhz}};
+}
+
+Json metrics_of(const app::ReplayResult& r) {
+  Json metrics = Json::object();
+  for (const auto& [name, m] : r.metrics) {
+    metrics[name] = json_metric(m.value, m.unit, m.kind == app::MetricKind::kSimulated ? "simulated" : "analytic");
+  }
+  const double rate = r.seconds > 0.0 ? r.flops / r.seconds : 0.0;
+  metrics["tilesim__flops.sum"] = json_metric(r.flops, "FLOP", "simulated");
+  metrics["tilesim__flops_per_second"] = json_metric(rate, "FLOP/s", "simulated");
+  metrics["tilesim__fp32_peak_flops_per_second"] = json_metric(r.peak_flops_per_second, "FLOP/s", "analytic");
+  metrics["tilesim__barrier_share.pct"] = json_metric(100.0 * r.barrier_share, "%", "simulated");
+  return metrics;
+}
+
+Json states_of(const app::ReplayResult& r) {
+  const auto shares = waiting_shares(r);
+  Json states = Json::array();
+  for (std::size_t s = 0; s < shares.size(); ++s) {
+    states.push_back(Json{{"name", sim::to_string(static_cast<sim::WarpState>(s))},
+                          {"per_issue", r.state_per_issue[s]},
+                          {"share_of_waiting", shares[s]}});
+  }
+  return states;
+}
+
+Json sites_of(const app::ReplayResult& r) {
+  Json sites = Json::array();
+  for (const app::SiteReport& s : r.sites) {
+    sites.push_back(Json{{"index", s.index},
+                         {"sass", s.text},
+                         {"space", s.shared ? "shared" : "global"},
+                         {"requests", s.requests},
+                         {"wavefronts", s.wavefronts},
+                         {"ideal_wavefronts", s.ideal_wavefronts},
+                         {"conflicts", s.conflicts()},
+                         {"sectors", s.sectors},
+                         {"lines", s.lines}});
+  }
+  return sites;
+}
+
+Json coverage_of(const app::Coverage& c) {
+  return Json{{"mode", c.detailed ? "detailed" : "default"},
+              {"simulated_sms", c.simulated_sms},
+              {"sms_with_work", c.sms_with_work},
+              {"loop_trips", c.loop_trips},
+              {"trips_simulated", c.lengths},
+              {"instructions_simulated", c.instructions_simulated}};
+}
+
+}  // namespace
+
+std::string replay_json(const app::ReplayResult& r) {
+  Json json = json_document("replay", r.gpu);
+  json["problem"] = nullptr;  // a replay knows a launch, not a matrix product
+  json["kernel"] = Json{{"name", r.kernel}, {"listing", r.request.listing}, {"code", "compiled"}};
+  json["launch"] = launch_of(r);
+  json["result"] = Json{{"verdict", replay_verdict(r)},
+                        {"metrics", metrics_of(r)},
+                        {"occupancy", json_of(r.occupancy)},
+                        {"warp_states", states_of(r)},
+                        {"access_sites", sites_of(r)},
+                        {"coverage", coverage_of(r.coverage)},
+                        {"notes", r.notes}};
+  return json_text(json);
+}
+
+}  // namespace tilesim::reports

@@ -1,0 +1,191 @@
+#include "tools/reports/replay_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "tools/reports/occupancy_text.h"
+#include "tools/reports/text.h"
+
+namespace tilesim::reports {
+
+namespace {
+
+constexpr std::size_t kStateRows = 6;
+constexpr std::size_t kSharedSites = 5;
+constexpr std::size_t kGlobalSites = 3;
+constexpr int kBarWidth = 24;
+constexpr double kBarrierWarning = 0.10;
+constexpr std::size_t kSassWidth = 36;
+
+using States = std::array<double, sim::kWarpStateCount>;
+
+std::string short_name(std::string name) {
+  name = name.substr(0, name.find('('));
+  return name.starts_with("void ") ? name.substr(5) : name;
+}
+
+sim::WarpState state(std::size_t index) { return static_cast<sim::WarpState>(index); }
+
+/// State numbers by falling time, at most `count`, those without time left out.
+std::vector<std::size_t> top_states(const States& times, std::size_t count, bool waiting_only) {
+  std::vector<std::size_t> order(times.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return times[a] > times[b]; });
+  std::erase_if(order, [&](std::size_t s) { return times[s] <= 0.0 || (waiting_only && !sim::is_waiting(state(s))); });
+  order.resize(std::min(order.size(), count));
+  return order;
+}
+
+double metric(const app::ReplayResult& r, const std::string& name) {
+  const auto found = r.metrics.find(name);
+  return found == r.metrics.end() ? 0.0 : found->second.value;
+}
+
+double rate_of(const app::ReplayResult& r) { return r.seconds > 0.0 ? r.flops / r.seconds : 0.0; }
+
+double percent_of_peak(const app::ReplayResult& r) {
+  return r.peak_flops_per_second > 0.0 ? 100.0 * rate_of(r) / r.peak_flops_per_second : 0.0;
+}
+
+std::string dim3(const isa::Dim3& d) { return fmt::format("{}x{}x{}", d.x, d.y, d.z); }
+
+std::string launch_lines(const app::ReplayResult& r) {
+  const app::ReplayRequest& q = r.request;
+  return fmt::format("Launch     grid {}, block {}, {} registers{}, {} B shared, carve-out {} KB{}\n", dim3(q.grid),
+                     dim3(q.block), r.registers, r.registers_assumed ? " (assumed)" : "", q.shared_bytes,
+                     r.occupancy.carveout_kb, r.carveout_assumed ? " (assumed)" : "");
+}
+
+std::string speed_lines(const app::ReplayResult& r) {
+  return fmt::format(
+      "Time       {} at {} MHz: {:.0f} cycles elapsed (launch included), {:.0f} active on the average SM\n"
+      "Rate       {} for {}: {} of the FP32 peak of {} at this clock\n",
+      si(r.seconds, "s"), plain(r.clock_mhz), r.cycles_elapsed_max, r.cycles_active_avg, si(rate_of(r), "FLOP/s"),
+      si(r.flops, "FLOP"), percent(percent_of_peak(r)), si(r.peak_flops_per_second, "FLOP/s"));
+}
+
+std::string occupancy_lines(const app::ReplayResult& r) {
+  const model::Occupancy& o = r.occupancy;
+  const bool capped = o.by_barriers != o.by_barriers_capped;
+  return fmt::format(
+      "Occupancy  {}; {} waves\n"
+      "           limits: registers {}, shared memory {}, warps {}, CTAs {}, barriers {}{}\n",
+      occupancy_sentence(o), plain(r.waves, 3), limit(o.by_registers), limit(o.by_shared), limit(o.by_warps),
+      limit(o.by_ctas), limit(o.by_barriers_capped), capped ? fmt::format(" ({} uncapped)", limit(o.by_barriers)) : "");
+}
+
+std::string state_lines(const app::ReplayResult& r, const cli::Palette& palette) {
+  std::string text = palette.bold("Warp states") + " (cycles per issued instruction; share of all waiting)\n";
+  const States shares = waiting_shares(r);
+  const double whole = std::accumulate(r.state_per_issue.begin(), r.state_per_issue.end(), 0.0);
+  for (const std::size_t s : top_states(r.state_per_issue, kStateRows, false)) {
+    const double fraction = whole > 0.0 ? r.state_per_issue[s] / whole : 0.0;
+    text += fmt::format("  {:<20}{:>7.3f}  {}  {}\n", sim::to_string(state(s)), r.state_per_issue[s],
+                        palette.bar(bar(fraction, kBarWidth)),
+                        sim::is_waiting(state(s)) ? percent(100.0 * shares[s]) : "not waiting");
+  }
+  return text;
+}
+
+/// Sites of one kind by falling cost, at most `count`.
+std::vector<app::SiteReport> top_sites(const app::ReplayResult& r, bool shared, std::size_t count) {
+  std::vector<app::SiteReport> sites;
+  std::copy_if(r.sites.begin(), r.sites.end(), std::back_inserter(sites),
+               [shared](const app::SiteReport& site) { return site.shared == shared; });
+  std::stable_sort(sites.begin(), sites.end(), [shared](const app::SiteReport& a, const app::SiteReport& b) {
+    if (!shared) {
+      return a.sectors > b.sectors;
+    }
+    return a.conflicts() != b.conflicts() ? a.conflicts() > b.conflicts() : a.wavefronts > b.wavefronts;
+  });
+  sites.resize(std::min(sites.size(), count));
+  return sites;
+}
+
+std::string site_lines(const app::ReplayResult& r, const cli::Palette& palette) {
+  const std::string conflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared";
+  std::string text = fmt::format("{} ({} bank conflicts: loads {}, stores {})\n", palette.bold("Shared accesses"),
+                                 si(metric(r, conflicts + ".sum"), ""), si(metric(r, conflicts + "_op_ld.sum"), ""),
+                                 si(metric(r, conflicts + "_op_st.sum"), ""));
+  const auto per = [](double a, double b) { return b > 0.0 ? plain(a / b, 4) : std::string("-"); };
+  Table shared({true, false, true, true, true, true});
+  shared.add({"index", "instruction", "requests", "wavefronts each", "at best", "conflicts"});
+  for (const app::SiteReport& s : top_sites(r, true, kSharedSites)) {
+    shared.add({fmt::format("{}", s.index), shorten(s.text, kSassWidth), si(s.requests, ""),
+                per(s.wavefronts, s.requests), per(s.ideal_wavefronts, s.requests), si(s.conflicts(), "")});
+  }
+  Table global({true, false, true, true, true});
+  global.add({"index", "instruction", "requests", "sectors each", "lines each"});
+  for (const app::SiteReport& s : top_sites(r, false, kGlobalSites)) {
+    global.add({fmt::format("{}", s.index), shorten(s.text, kSassWidth), si(s.requests, ""), per(s.sectors, s.requests),
+                per(s.lines, s.requests)});
+  }
+  return text + shared.text(palette) + palette.bold("Global accesses") + "\n" + global.text(palette);
+}
+
+std::string traffic_lines(const app::ReplayResult& r) {
+  return fmt::format("Traffic    L1 hits {} of load sectors, L2 hits {} of read sectors; DRAM reads {}, writes {}\n",
+                     percent(metric(r, "l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct")),
+                     percent(metric(r, "lts__t_sector_op_read_hit_rate.pct")),
+                     si(metric(r, "dram__bytes_read.sum"), "B"), si(metric(r, "dram__bytes_write.sum"), "B"));
+}
+
+}  // namespace
+
+States waiting_shares(const app::ReplayResult& r) {
+  States shares{};
+  double whole = 0.0;
+  for (std::size_t s = 0; s < shares.size(); ++s) {
+    shares[s] = sim::is_waiting(state(s)) ? r.state_per_issue[s] : 0.0;
+    whole += shares[s];
+  }
+  for (double& share : shares) {
+    share = whole > 0.0 ? share / whole : 0.0;
+  }
+  return shares;
+}
+
+std::string replay_verdict(const app::ReplayResult& r) {
+  const auto top = top_states(r.state_per_issue, 1, true);
+  const std::string wait = top.empty()
+                               ? "no warp ever waits"
+                               : fmt::format("warps wait most in state {} ({} of all waiting)",
+                                             sim::to_string(state(top[0])), percent(100.0 * waiting_shares(r)[top[0]]));
+  return fmt::format("{} takes {} on the {}: {}, {} of the FP32 peak; {}.", short_name(r.kernel), si(r.seconds, "s"),
+                     r.gpu.name, si(rate_of(r), "FLOP/s"), percent(percent_of_peak(r)), wait);
+}
+
+std::string replay_coverage(const app::ReplayResult& r) {
+  const app::Coverage& c = r.coverage;
+  std::string text = fmt::format("{} mode: {} of {} SMs with work run every instruction ({} warp instructions)",
+                                 c.detailed ? "detailed" : "default", c.simulated_sms, c.sms_with_work,
+                                 si(static_cast<double>(c.instructions_simulated), ""));
+  if (c.simulated_sms < c.sms_with_work) {
+    text += ", the others send their requests";
+  }
+  if (c.lengths.size() > 1) {
+    text += fmt::format("; {} trips of the main loop extrapolated from runs with {}", c.loop_trips,
+                        fmt::join(c.lengths, " and "));
+  } else if (c.loop_trips > 0) {
+    text += fmt::format("; all {} trips of the main loop", c.loop_trips);
+  }
+  return text + ".";
+}
+
+std::string replay_text(const app::ReplayResult& r, const cli::Palette& palette) {
+  std::string text = palette.bold(paragraph("", replay_verdict(r))) + "\n";
+  text += launch_lines(r) + speed_lines(r) + occupancy_lines(r) + traffic_lines(r);
+  const std::string share = fmt::format("Barriers   {} of all warp time", percent(100.0 * r.barrier_share));
+  text += r.barrier_share > kBarrierWarning ? palette.warning(share + " - warning: over 10 %") + "\n" : share + "\n";
+  text += "\n" + state_lines(r, palette) + "\n" + site_lines(r, palette) + "\n";
+  text += paragraph("Simulated  ", replay_coverage(r));
+  for (const std::string& note : r.notes) {
+    text += note.starts_with("warning:") ? "" : paragraph("Note       ", note);  // the barrier warning stands above
+  }
+  return text;
+}
+
+}  // namespace tilesim::reports

@@ -1,0 +1,131 @@
+#include "tools/tilesim/application.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <exception>
+
+#include "tools/cli/colour.h"
+#include "tools/cli/help.h"
+#include "tools/cli/invocation.h"
+#include "tools/cli/numbers.h"
+#include "tools/cli/output.h"
+#include "tools/cli/parser.h"
+#include "tools/cli/version.h"
+
+namespace tilesim::cli {
+
+namespace {
+
+ExitCode exit_code(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kUsage:
+      return ExitCode::kUsage;
+    case ErrorKind::kAbsent:
+      return ExitCode::kAbsent;
+    case ErrorKind::kFailed:
+      break;
+  }
+  return ExitCode::kFailed;
+}
+
+ExitCode report(const Error& error) {
+  const Palette palette(use_colour(ColourMode::kAuto, colour_environment(STDERR_FILENO)));
+  std::string text = fmt::format("{} {}{}{}\n", palette.error("tilesim: error:"), error.where,
+                                 error.where.empty() ? "" : ": ", error.message);
+  if (!error.remedy.empty()) {
+    text += fmt::format("{} {}\n", palette.bold("remedy:"), error.remedy);
+  }
+  std::fputs(text.c_str(), stderr);
+  return exit_code(error.kind);
+}
+
+ExitCode print(const std::string& text) {
+  const auto written = Output::standard().write(text);
+  return written ? ExitCode::kFine : report(written.error());
+}
+
+const Subcommand* find(const std::string& name) {
+  const auto all = subcommands();
+  const auto found = std::find_if(all.begin(), all.end(), [&name](const Subcommand& s) { return s.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+ExitCode unknown_subcommand(const std::string& name) {
+  std::vector<std::string> known;
+  for (const Subcommand& subcommand : subcommands()) {
+    known.push_back(subcommand.name);
+  }
+  const std::string what = name.starts_with('-') ? "flag" : "command";
+  return report(Error{ErrorKind::kUsage,
+                      fmt::format("unknown {} {}{}", what, in_quotes(name), did_you_mean(name, known)),
+                      fmt::format("the commands are {}; flags follow the command", fmt::join(known, ", ")), ""});
+}
+
+bool asks_for_help(const std::vector<std::string>& arguments) {
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  return std::find(arguments.begin(), end, "-h") != end || std::find(arguments.begin(), end, "--help") != end;
+}
+
+ExitCode run_subcommand(const Subcommand& subcommand, const std::vector<std::string>& arguments) {
+  const auto invocation = parse(subcommand, arguments);
+  if (!invocation) {
+    return report(invocation.error());
+  }
+  const auto code = subcommand.run(*invocation);
+  return code ? *code : report(code.error());
+}
+
+ExitCode dispatch(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    const ExitCode code = print(short_help(subcommands()));
+    return code == ExitCode::kFine ? ExitCode::kUsage : code;
+  }
+  const std::string& first = arguments.front();
+  const bool asks = first == "help";
+  const Subcommand* subcommand = find(asks && arguments.size() > 1 ? arguments[1] : first);
+  if (asks || asks_for_help(arguments)) {
+    return print(subcommand == nullptr ? long_help(subcommands()) : subcommand_help(*subcommand));
+  }
+  if (first == "--version") {
+    const bool json = arguments.size() == 2 && arguments[1] == "--json";
+    if (arguments.size() > 1 && !json) {
+      return report(Error{ErrorKind::kUsage, fmt::format("unexpected argument {}", in_quotes(arguments[1])),
+                          "write 'tilesim --version' or 'tilesim --version --json'", ""});
+    }
+    return print(json ? version_json() : version_text());
+  }
+  if (subcommand == nullptr) {
+    return unknown_subcommand(first);
+  }
+  const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
+  if (rest.empty() && subcommand->maximum_positionals == 0) {
+    const ExitCode code = print(subcommand_short_help(*subcommand));
+    return code == ExitCode::kFine ? ExitCode::kUsage : code;
+  }
+  return run_subcommand(*subcommand, rest);
+}
+
+}  // namespace
+
+std::span<const Subcommand> subcommands() {
+  static const std::array all{replay_subcommand(), check_subcommand(), gpus_subcommand()};
+  return all;
+}
+
+ExitCode run_application(const std::vector<std::string>& arguments) {
+  try {
+    return dispatch(arguments);
+  } catch (const std::bad_alloc&) {
+    return report(
+        Error{ErrorKind::kFailed, "out of memory", "use a smaller problem or a machine with more memory", ""});
+  } catch (const std::exception& error) {
+    return report(Error{ErrorKind::kFailed, fmt::format("internal error: {}", error.what()),
+                        "report it with the command line", ""});
+  }
+}
+
+}  // namespace tilesim::cli

@@ -1,0 +1,195 @@
+// tilesim check: legality, occupancy, roofline and waves of a tile configuration, or the occupancy of any kernel.
+#include <fmt/format.h>
+
+#include "model/legality.h"
+#include "model/occupancy.h"
+#include "model/tile_sheet.h"
+#include "tools/reports/check_json.h"
+#include "tools/reports/check_text.h"
+#include "tools/tilesim/application.h"
+#include "tools/tilesim/gpu_flags.h"
+#include "tools/tilesim/tile_flags.h"
+
+namespace tilesim::cli {
+
+namespace {
+
+constexpr std::int64_t kMaxSharedBytes = std::int64_t{1} << 30;  // any GPU's limit is far below
+constexpr std::int64_t kMaxCarveoutKb = 1024;
+constexpr std::int64_t kWarp = 32;
+
+std::vector<Flag> check_flags() {
+  std::vector<Flag> flags = tile_flags();
+  const std::string group = "Instead of a tile: any kernel";
+  const std::vector<Flag> own{
+      {"threads", "N", "threads of a CTA", group, {}, false},
+      {"regs", "N", "registers per thread; with a tile a cap, like ptxas' maxrregcount", group, {}, false},
+      {"smem", "BYTES", "shared memory of a CTA, static plus dynamic (default 0)", group, {}, false},
+      {"carveout", "KB", "shared-memory carve-out (default: the largest)", group, {}, false}};
+  const std::vector<Flag> sheet{{"all", "", "the whole sheet instead of one screen", "Output", {}, false}};
+  for (const auto& more : {problem_flags(), own, gpu_flags(), sheet, output_flags()}) {
+    flags.insert(flags.end(), more.begin(), more.end());
+  }
+  return flags;
+}
+
+/// Text and JSON to where they go.
+Result<ExitCode> deliver(const Outputs& outputs, const std::string& text, const std::string& json) {
+  if (outputs.json) {
+    if (const auto written = outputs.json->write(json); !written) {
+      return tl::unexpected<Error>(written.error());
+    }
+  }
+  if (outputs.wants_text()) {
+    if (const auto written = Output::standard().write(text); !written) {
+      return tl::unexpected<Error>(written.error());
+    }
+  }
+  return ExitCode::kFine;
+}
+
+/// All findings of an illegal configuration, and the nearest one that is legal.
+Error illegal(const model::Legality& legality, const model::GpuSpec& gpu) {
+  Error error{ErrorKind::kUsage, fmt::format("the configuration is illegal on {}:", gpu.id), "", ""};
+  for (const model::Finding& finding : legality.findings) {
+    if (finding.severity == model::Severity::kIllegal) {
+      error.message += fmt::format("\n  - {}{}{}", finding.message, finding.remedy.empty() ? "" : " ", finding.remedy);
+    }
+  }
+  error.remedy = legality.nearest ? fmt::format("the nearest legal choice: {}", model::describe(*legality.nearest))
+                                  : "no legal configuration is near; see the reasons above";
+  return error;
+}
+
+Result<ExitCode> check_tile(const Invocation& invocation, const model::GpuSpec& gpu, const Outputs& outputs) {
+  for (const char* flag : {"smem", "carveout"}) {
+    if (invocation.has(flag)) {
+      return fail(ErrorKind::kUsage, fmt::format("--{} does not go with a tile configuration", flag),
+                  "give --threads, --regs and --smem for the occupancy of any kernel");
+    }
+  }
+  const auto config = tile_from(invocation);
+  if (!config) {
+    return tl::unexpected<Error>(config.error());
+  }
+  const auto problem = problem_from(invocation);
+  if (!problem) {
+    return tl::unexpected<Error>(problem.error());
+  }
+  const auto clock = clock_from(invocation);
+  if (!clock) {
+    return tl::unexpected<Error>(clock.error());
+  }
+  const auto legality = model::check_legality(*config, problem->problem, gpu);
+  if (!legality) {
+    return tl::unexpected<Error>(legality.error());
+  }
+  if (!legality->legal()) {
+    return tl::unexpected<Error>(illegal(*legality, gpu));
+  }
+  const auto sheet = model::make_tile_sheet(*config, problem->problem, gpu, clock->value_or(0.0));
+  if (!sheet) {
+    return tl::unexpected<Error>(sheet.error());
+  }
+  std::string text = reports::check_text(*sheet, problem->assumed, outputs.palette);
+  if (invocation.has("all")) {
+    text += reports::check_sheet_text(*sheet, outputs.palette);
+  }
+  return deliver(outputs, text, reports::check_json(*sheet, gpu, problem->assumed));
+}
+
+Result<model::OccupancyInput> occupancy_input(const Invocation& invocation) {
+  model::OccupancyInput input;
+  const auto threads = invocation.integer("threads", 1, model::kMaxThreadsPerCta);
+  const auto registers = invocation.integer("regs", 0, model::kMaxRegistersPerThread);
+  const auto shared = invocation.integer("smem", 0, kMaxSharedBytes);
+  const auto carveout = invocation.integer("carveout", 0, kMaxCarveoutKb);
+  for (const auto* value : {&threads, &registers, &shared, &carveout}) {
+    if (!*value) {
+      return tl::unexpected<Error>(value->error());
+    }
+  }
+  if (!*threads || !*registers) {
+    return fail(ErrorKind::kUsage, fmt::format("--{} is missing", *threads ? "regs" : "threads"),
+                "for example --threads 256 --regs 100 --smem 16384, or a tile: --tile 128x128x8");
+  }
+  if (**threads % kWarp != 0) {
+    return fail(ErrorKind::kUsage, fmt::format("--threads {} is not a multiple of {}", **threads, kWarp),
+                fmt::format("use {}", (**threads / kWarp + 1) * kWarp));
+  }
+  input.threads = **threads;
+  input.registers = **registers;
+  input.shared_bytes = shared->value_or(0);
+  if (*carveout) {
+    input.carveout_kb = static_cast<int>(**carveout);
+  }
+  return input;
+}
+
+Result<ExitCode> check_occupancy(const Invocation& invocation, const model::GpuSpec& gpu, const Outputs& outputs) {
+  for (const char* flag : {"m", "n", "k", "split-k", "batch", "dtype", "layout", "clock", "all"}) {
+    if (invocation.has(flag)) {
+      return fail(ErrorKind::kUsage, fmt::format("--{} needs a tile configuration", flag),
+                  "leave --threads out and give --tile, or leave the flag out");
+    }
+  }
+  const auto input = occupancy_input(invocation);
+  if (!input) {
+    return tl::unexpected<Error>(input.error());
+  }
+  const auto cc = model::find_compute_capability(static_cast<int>(gpu.device.compute_capability_major),
+                                                 static_cast<int>(gpu.device.compute_capability_minor));
+  if (!cc) {
+    return tl::unexpected<Error>(cc.error());
+  }
+  const auto occupancy = model::occupancy(*cc, *input);
+  if (!occupancy) {
+    return tl::unexpected<Error>(occupancy.error());
+  }
+  if (occupancy->ctas < 1) {
+    return fail(ErrorKind::kUsage, fmt::format("no CTA fits an SM of {}: {}", gpu.id, occupancy->cannot_launch),
+                "use fewer threads, fewer registers or less shared memory");
+  }
+  return deliver(outputs, reports::occupancy_text(*occupancy, *input, gpu.name, outputs.palette),
+                 reports::occupancy_json(*occupancy, *input, gpu));
+}
+
+Result<ExitCode> run(const Invocation& invocation) {
+  if (asks_for_gpus(invocation)) {
+    return print_gpus(invocation);
+  }
+  const auto outputs = outputs_from(invocation);
+  if (!outputs) {
+    return tl::unexpected<Error>(outputs.error());
+  }
+  const auto gpu = gpu_from(invocation);
+  if (!gpu) {
+    return tl::unexpected<Error>(gpu.error());
+  }
+  if (!invocation.has("threads")) {
+    return check_tile(invocation, *gpu, *outputs);
+  }
+  if (has_tile(invocation)) {
+    return fail(ErrorKind::kUsage, "--threads does not go with a tile configuration, which has its own thread count",
+                "give either a tile or --threads, --regs and --smem");
+  }
+  return check_occupancy(invocation, *gpu, *outputs);
+}
+
+}  // namespace
+
+Subcommand check_subcommand() {
+  Subcommand s;
+  s.name = "check";
+  s.summary = "legality, occupancy, roofline and waves of a tile configuration; milliseconds";
+  s.usage = "--tile BMxBNxBK [FLAGS] | --threads N --regs N --smem BYTES";
+  s.description =
+      "Everything about a tiled GEMM that needs no simulation. An illegal configuration ends with exit code 2.";
+  s.examples = {"tilesim check --m 4096 --n 4096 --k 4096 --tile 128x128x8 --thread-tile 8x8 --stages 2",
+                "tilesim check --threads 256 --regs 100 --smem 16384 --gpu article-card"};
+  s.flags = check_flags();
+  s.run = run;
+  return s;
+}
+
+}  // namespace tilesim::cli

@@ -1,0 +1,213 @@
+// tilesim replay: simulate an nvcc-built kernel from its listing and a launch.
+#include "tools/lib/replay.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <thread>
+
+#include "model/legality.h"
+#include "tools/cli/numbers.h"
+#include "tools/reports/replay_json.h"
+#include "tools/reports/replay_text.h"
+#include "tools/tilesim/application.h"
+#include "tools/tilesim/gpu_flags.h"
+
+namespace tilesim::cli {
+
+namespace {
+
+constexpr std::int64_t kMaxGrid = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kMaxSharedBytes = std::int64_t{1} << 30;  // any GPU's limit is far below
+constexpr std::int64_t kMaxHostThreads = 256;
+constexpr std::int64_t kMaxCarveoutKb = 1024;
+constexpr std::int64_t kWarp = 32;
+
+std::vector<Flag> replay_flags() {
+  const std::string group = "Kernel and launch";
+  const std::string more = "Simulation";
+  std::vector<Flag> flags{
+      {"sass", "FILE", "listing from 'cuobjdump -sass' or 'nvdisasm -hex' (encodings are needed)", group, {}, false},
+      {"kernel", "NAME", "mangled or demangled name, or a part that fits one kernel", group, {}, false},
+      {"grid", "X[,Y[,Z]]", "CTAs", group, {}, false},
+      {"block", "X[,Y[,Z]]", "threads of a CTA", group, {}, false},
+      {"smem", "BYTES", "shared memory of a CTA, static plus dynamic (default 0)", group, {}, false},
+      {"regs", "N", "registers per thread (default: highest in the code + 3)", group, {}, false},
+      {"carveout", "KB", "shared-memory carve-out of the run (default: the largest)", group, {}, false},
+      {"args", "LIST", "arguments in parameter order: i32:4096,f32:0.5,ptr:64MiB,raw:FILE", group, {}, false},
+      {"detailed", "", "every SM and every instruction, instead of a sample", more, {}, false},
+      {"j", "N", "host threads (default: one per processor); results do not depend on it", more, {}, false}};
+  for (const auto& others : {gpu_flags(), output_flags()}) {
+    flags.insert(flags.end(), others.begin(), others.end());
+  }
+  return flags;
+}
+
+Result<isa::Dim3> extents(const Invocation& invocation, const std::string& flag, const std::string& example) {
+  const auto text = invocation.text(flag);
+  if (!text) {
+    return fail(ErrorKind::kUsage, fmt::format("--{} is missing", flag),
+                fmt::format("for example --{} {}", flag, example));
+  }
+  const auto values = parse_integers("--" + flag, *text, ',', 1, 3, 1, kMaxGrid);
+  if (!values) {
+    return tl::unexpected<Error>(values.error());
+  }
+  const auto at = [&values](std::size_t i) {
+    return i < values->size() ? static_cast<std::uint32_t>((*values)[i]) : 1U;
+  };
+  return isa::Dim3{at(0), at(1), at(2)};
+}
+
+Result<void> check_grid(const isa::Dim3& grid) {
+  constexpr std::uint32_t kMaxYZ = 65535;
+  const std::string what = fmt::format("--grid {},{},{}", grid.x, grid.y, grid.z);
+  if (grid.y > kMaxYZ || grid.z > kMaxYZ) {
+    return fail(ErrorKind::kUsage, what + " is too large", fmt::format("Y and Z are at most {}", kMaxYZ));
+  }
+  if (grid.count() > static_cast<std::uint64_t>(kMaxGrid)) {
+    return fail(ErrorKind::kUsage, fmt::format("{} has {} CTAs, which is too many", what, grid.count()),
+                fmt::format("at most {} CTAs are simulated", kMaxGrid));
+  }
+  return {};
+}
+
+Result<void> check_block(const isa::Dim3& block) {
+  constexpr std::uint32_t kMaxZ = 64;
+  const std::string what = fmt::format("--block {},{},{}", block.x, block.y, block.z);
+  const std::int64_t most = model::kMaxThreadsPerCta;
+  if (block.x > most || block.y > most || block.z > kMaxZ || static_cast<std::int64_t>(block.count()) > most) {
+    return fail(ErrorKind::kUsage, fmt::format("{} has more than {} threads or a Z over {}", what, most, kMaxZ),
+                fmt::format("use at most {} threads per CTA", most));
+  }
+  const auto threads = static_cast<std::int64_t>(block.count());
+  if (threads % kWarp != 0) {
+    return fail(ErrorKind::kUsage, fmt::format("{} has {} threads, not a multiple of {}", what, threads, kWarp),
+                fmt::format("use {} threads", (threads / kWarp + 1) * kWarp));
+  }
+  return {};
+}
+
+/// An optional integer flag into an optional field.
+template <class T>
+Result<void> read(const Invocation& invocation, const std::string& flag, std::int64_t minimum, std::int64_t maximum,
+                  std::optional<T>& field) {
+  const auto value = invocation.integer(flag, minimum, maximum);
+  if (!value) {
+    return tl::unexpected<Error>(value.error());
+  }
+  if (*value) {
+    field = static_cast<T>(**value);
+  }
+  return {};
+}
+
+/// The flags that are numbers.
+Result<void> read_numbers(const Invocation& invocation, app::ReplayRequest& request) {
+  std::optional<std::int64_t> shared;
+  std::optional<int> threads;
+  for (const Result<void>& done :
+       {check_grid(request.grid), check_block(request.block), read(invocation, "smem", 0, kMaxSharedBytes, shared),
+        read(invocation, "regs", 1, model::kMaxRegistersPerThread, request.registers),
+        read(invocation, "carveout", 0, kMaxCarveoutKb, request.carveout_kb),
+        read(invocation, "j", 1, kMaxHostThreads, threads)}) {
+    if (!done) {
+      return done;
+    }
+  }
+  request.shared_bytes = shared.value_or(0);
+  request.threads = threads.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+  const auto clock = clock_from(invocation);
+  if (!clock) {
+    return tl::unexpected<Error>(clock.error());
+  }
+  request.clock_mhz = *clock;
+  return {};
+}
+
+Result<app::ReplayRequest> request_from(const Invocation& invocation) {
+  app::ReplayRequest request;
+  request.listing = invocation.text("sass").value_or("");
+  if (request.listing.empty()) {
+    return fail(ErrorKind::kUsage, "--sass is missing",
+                "make a listing with 'cuobjdump -sass FILE > kernel.sass' and pass --sass kernel.sass");
+  }
+  request.kernel = invocation.text("kernel").value_or("");
+  request.arguments = invocation.text("args").value_or("");
+  request.detailed = invocation.has("detailed");
+  const auto grid = extents(invocation, "grid", "32,32");
+  if (!grid) {
+    return tl::unexpected<Error>(grid.error());
+  }
+  const auto block = extents(invocation, "block", "256");
+  if (!block) {
+    return tl::unexpected<Error>(block.error());
+  }
+  request.grid = *grid;
+  request.block = *block;
+  if (const auto done = read_numbers(invocation, request); !done) {
+    return tl::unexpected<Error>(done.error());
+  }
+  return request;
+}
+
+Result<ExitCode> deliver(const app::ReplayResult& result, const Outputs& outputs) {
+  if (outputs.json) {
+    if (const auto written = outputs.json->write(reports::replay_json(result)); !written) {
+      return tl::unexpected<Error>(written.error());
+    }
+  }
+  if (outputs.wants_text()) {
+    if (const auto written = Output::standard().write(reports::replay_text(result, outputs.palette)); !written) {
+      return tl::unexpected<Error>(written.error());
+    }
+  }
+  return ExitCode::kFine;
+}
+
+Result<ExitCode> run(const Invocation& invocation) {
+  if (asks_for_gpus(invocation)) {
+    return print_gpus(invocation);
+  }
+  const auto outputs = outputs_from(invocation);
+  if (!outputs) {
+    return tl::unexpected<Error>(outputs.error());
+  }
+  const auto request = request_from(invocation);
+  if (!request) {
+    return tl::unexpected<Error>(request.error());
+  }
+  const auto gpu = gpu_from(invocation);
+  if (!gpu) {
+    return tl::unexpected<Error>(gpu.error());
+  }
+  const auto result = app::replay(*gpu, *request);
+  if (!result) {
+    return tl::unexpected<Error>(result.error());
+  }
+  return deliver(*result, *outputs);
+}
+
+}  // namespace
+
+Subcommand replay_subcommand() {
+  Subcommand s;
+  s.name = "replay";
+  s.summary = "simulate an nvcc-built kernel from its SASS listing and a launch";
+  s.usage = "--sass FILE --grid X,Y --block X --smem BYTES --args LIST [FLAGS]";
+  s.description =
+      "Executes the kernel's machine code as far as addresses, branches and predicates need it, on a model of the "
+      "GPU,\n"
+      "and says how long it takes, why warps wait, and what the memories see.";
+  const std::string listing =
+      "tilesim replay --sass traces/calibration/h200/sgemm_128_128_8_8_8_s2_p4.sass --block 256 --smem 16640 \\\n     "
+      " ";
+  s.examples = {listing + "--grid 32,32 --args i32:4096,i32:4096,i32:4096,ptr:64MiB,ptr:64MiB,ptr:64MiB",
+                listing + "--grid 8,8 --args i32:1024,i32:1024,i32:1024,ptr:4MiB,ptr:4MiB,ptr:4MiB --json -"};
+  s.flags = replay_flags();
+  s.run = run;
+  return s;
+}
+
+}  // namespace tilesim::cli
