@@ -1,6 +1,6 @@
 // The one list of every number a GPU spec holds. The struct, the TOML reader, the required/unknown-key checks, the unit
-// check and the provenance table are all made from it: to add a hardware number, add one line here and one to each spec.
-// FIELD(name, type, unit, minimum, maximum, meaning); type is Int (std::int64_t) or Real (double).
+// check and the provenance table are all made from it: to add a hardware number, add one line here and one to each
+// spec. FIELD(name, type, unit, minimum, maximum, meaning); type is Int (std::int64_t) or Real (double).
 #pragma once
 
 // clang-format off

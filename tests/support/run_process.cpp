@@ -37,8 +37,7 @@ namespace {
 }  // namespace
 
 ProcessResult run_process(const std::string& program, const std::vector<std::string>& arguments,
-                          const std::vector<std::pair<std::string, std::string>>& environment,
-                          unsigned limit_seconds) {
+                          const std::vector<std::pair<std::string, std::string>>& environment, unsigned limit_seconds) {
   const ScratchFolder scratch;
   std::vector<std::string> words{program};
   words.insert(words.end(), arguments.begin(), arguments.end());

@@ -35,8 +35,9 @@ TEST_CASE("a truncated listing is refused with the line", "[cli]") {
 
 TEST_CASE("a binary listing is refused", "[cli]") {
   const ScratchFolder scratch;
-  std::string bytes("\x7f"
-                    "ELF");
+  std::string bytes(
+      "\x7f"
+      "ELF");
   for (int i = 0; i < 4096; ++i) {
     bytes.push_back(static_cast<char>(i * 37 % 251));
   }
@@ -77,14 +78,15 @@ TEST_CASE("a block over 1,024 threads is refused", "[cli]") {
 
 TEST_CASE("a grid that is zero, negative, too large or overflows is refused", "[cli]") {
   Replay replay;
-  for (const auto& [grid, problem] : std::vector<std::pair<std::string, std::string>>{{"0,1", "--grid 0 is zero"},
-                                                                                      {"-1", "--grid -1 is negative"},
-                                                                                      {"2147483648", "is too large"},
-                                                                                      {"1,65536", "is too large"},
-                                                                                      {"2147483647,65535,65535", "too many"},
-                                                                                      {"99999999999999999999", "64 bits"},
-                                                                                      {"1,2,3,4", "1 to 3 numbers"},
-                                                                                      {"1,,1", "not a whole number"}}) {
+  for (const auto& [grid, problem] :
+       std::vector<std::pair<std::string, std::string>>{{"0,1", "--grid 0 is zero"},
+                                                        {"-1", "--grid -1 is negative"},
+                                                        {"2147483648", "is too large"},
+                                                        {"1,65536", "is too large"},
+                                                        {"2147483647,65535,65535", "too many"},
+                                                        {"99999999999999999999", "64 bits"},
+                                                        {"1,2,3,4", "1 to 3 numbers"},
+                                                        {"1,,1", "not a whole number"}}) {
     replay.grid = grid;
     require_refused(replay.words(), {"--grid", problem});
   }

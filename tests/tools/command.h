@@ -27,7 +27,7 @@ struct Replay {
   std::string smem = "8192";
   std::string args = "i32:32,i32:32,i32:64,ptr:8KiB,ptr:8KiB,ptr:4KiB";
   [[nodiscard]] std::vector<std::string> words(const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> all{"replay", "--sass", sass,   "--grid", grid,     "--block",
+    std::vector<std::string> all{"replay", "--sass", sass, "--grid", grid, "--block",
                                  block,    "--smem", smem, "--args", args};
     all.insert(all.end(), more.begin(), more.end());
     return all;

@@ -17,7 +17,9 @@ std::uint64_t count_instructions(isa::CtaStream& cta) {
   isa::DynamicInstruction instruction;
   for (int w = 0; w < cta.warp_count(); ++w) {
     while (!cta.warp(w).exited()) {
-      REQUIRE(cta.warp(w).step(instruction));
+      if (!cta.warp(w).step(instruction)) {  // an assertion for each of 20 million steps would take most of the time
+        FAIL(cta.warp(w).error().message);
+      }
       ++count;
     }
   }

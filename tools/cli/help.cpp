@@ -39,13 +39,13 @@ std::string wrap(const std::string& text, std::size_t column) {
 }
 
 std::string flag_line(const Flag& flag) {
-  std::string left = fmt::format("  {}{} {}", flag.name.size() == 1 ? "-" : "--", flag.name, flag.metavar);
+  std::string left = fmt::format("  {} {}", spelling(flag), flag.metavar);
   left.resize(std::max(left.size() + (left.size() + 2 > kFlagColumn ? 2 : 0), kFlagColumn), ' ');
   std::string help = flag.help;
   if (!flag.aliases.empty()) {
     help += " (also";
     for (const std::string& alias : flag.aliases) {
-      help += fmt::format(" {}{}", alias.size() == 1 ? "-" : "--", alias);
+      help += " --" + alias;
     }
     help += ")";
   }

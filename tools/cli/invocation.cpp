@@ -4,6 +4,20 @@
 
 namespace tilesim::cli {
 
+namespace {
+
+/// The flag as users write it, for messages.
+std::string written(const Subcommand& subcommand, const std::string& name) {
+  for (const Flag& flag : subcommand.flags) {
+    if (flag.name == name) {
+      return spelling(flag);
+    }
+  }
+  return "--" + name;
+}
+
+}  // namespace
+
 std::optional<std::string> Invocation::text(const std::string& flag) const {
   const auto found = values_.find(flag);
   return found == values_.end() ? std::nullopt : std::optional<std::string>(found->second.back());
@@ -20,7 +34,7 @@ Result<std::optional<std::int64_t>> Invocation::integer(const std::string& flag,
   if (!value) {
     return std::optional<std::int64_t>{};
   }
-  const auto number = parse_integer("--" + flag, *value, minimum, maximum);
+  const auto number = parse_integer(written(subcommand_, flag), *value, minimum, maximum);
   if (!number) {
     return tl::unexpected<Error>(number.error());
   }
@@ -32,7 +46,7 @@ Result<std::optional<double>> Invocation::real(const std::string& flag, double m
   if (!value) {
     return std::optional<double>{};
   }
-  const auto number = parse_real("--" + flag, *value, minimum, maximum);
+  const auto number = parse_real(written(subcommand_, flag), *value, minimum, maximum);
   if (!number) {
     return tl::unexpected<Error>(number.error());
   }

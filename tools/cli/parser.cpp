@@ -15,22 +15,20 @@ namespace {
 
 namespace po = boost::program_options;
 
-std::string dashed(const std::string& name) { return (name.size() == 1 ? "-" : "--") + name; }
-
-/// Boost's spelling: "j" alone is a long option, ",j" a short one.
-std::string boost_name(const std::string& name) { return name.size() == 1 ? "," + name : name; }
-
 po::options_description describe(const Subcommand& subcommand) {
   po::options_description options;
+  const auto add = [&options](const std::string& name, bool takes_value) {
+    if (takes_value) {
+      options.add_options()(name.c_str(), po::value<std::vector<std::string>>(), "");
+    } else {
+      options.add_options()(name.c_str(), "");
+    }
+  };
   for (const Flag& flag : subcommand.flags) {
-    std::vector<std::string> spellings{flag.name};
-    spellings.insert(spellings.end(), flag.aliases.begin(), flag.aliases.end());
-    for (const std::string& spelling : spellings) {
-      if (flag.metavar.empty()) {
-        options.add_options()(boost_name(spelling).c_str(), "");
-      } else {
-        options.add_options()(boost_name(spelling).c_str(), po::value<std::vector<std::string>>(), "");
-      }
+    // In Boost's spelling a name after a comma is the one with a single dash.
+    add((flag.single_dash ? "," : "") + flag.name, !flag.metavar.empty());
+    for (const std::string& alias : flag.aliases) {
+      add(alias, !flag.metavar.empty());
     }
   }
   return options;
@@ -50,9 +48,9 @@ const Flag* find_flag(const Subcommand& subcommand, std::string spelling) {
 Error unknown_flag(const Subcommand& subcommand, const std::string& name) {
   std::vector<std::string> known{"--help"};
   for (const Flag& flag : subcommand.flags) {
-    known.push_back(dashed(flag.name));
+    known.push_back(spelling(flag));
     for (const std::string& alias : flag.aliases) {
-      known.push_back(dashed(alias));
+      known.push_back("--" + alias);
     }
   }
   return Error{ErrorKind::kUsage, fmt::format("unknown flag {}{}", in_quotes(name), did_you_mean(name, known)),
@@ -71,7 +69,7 @@ Error to_error(const Subcommand& subcommand, const po::error& error) {
     const Flag* known = find_flag(subcommand, flag);
     if (missing && known != nullptr) {
       return Error{ErrorKind::kUsage, fmt::format("{} has no value", flag),
-                   fmt::format("write {} {}", dashed(known->name), known->metavar), ""};
+                   fmt::format("write {} {}", spelling(*known), known->metavar), ""};
     }
     return Error{ErrorKind::kUsage, fmt::format("{} takes no value", flag), help, ""};
   }
@@ -93,7 +91,7 @@ Result<Invocation> collect(const Subcommand& subcommand, const po::parsed_option
     }
     std::vector<std::string>& given = values[flag->name];
     if (!given.empty() && !flag->repeatable) {
-      return fail(ErrorKind::kUsage, fmt::format("{} is given twice", dashed(flag->name)), "give it once");
+      return fail(ErrorKind::kUsage, fmt::format("{} is given twice", spelling(*flag)), "give it once");
     }
     given.push_back(option.value.empty() ? "" : option.value.front());
   }

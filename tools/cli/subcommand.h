@@ -23,13 +23,17 @@ enum class ExitCode : int {
 
 /// One flag. A flag without a metavar is a switch; all others take one value.
 struct Flag {
-  std::string name;     ///< without dashes; one letter = a short flag
+  std::string name;     ///< without dashes
   std::string metavar;  ///< "N", "FILE"; empty for a switch
   std::string help;
   std::string group;                 ///< heading in the help text
   std::vector<std::string> aliases;  ///< other spellings
   bool repeatable = false;
+  bool single_dash = false;  ///< "-j" instead of "--j"
 };
+
+/// The flag as users write it: "--stages", "-j".
+[[nodiscard]] inline std::string spelling(const Flag& flag) { return (flag.single_dash ? "-" : "--") + flag.name; }
 
 struct Subcommand {
   std::string name;

@@ -46,7 +46,7 @@ std::string problem_lines(const model::TileSheet& s, bool assumed) {
                      model::to_string(s.config.dtype), model::to_string(s.config.layout), parts,
                      assumed ? " (assumed)" : "", si(real(s.whole.flops.products), "FLOP"),
                      si(real(s.whole.bytes.total()), "B")) +
-         fmt::format("Roofline   {} FLOP/B for the problem, {} for the tile; {} ridge {}: {}-bound, at most {}\n",
+         fmt::format("Roofline   {} FLOP/B for the problem, {} for the tile; {} ridge {}: {}, at most {}\n",
                      plain(x.problem.flop_per_byte, 4), plain(x.tile.flop_per_byte, 4), pipe_name(s.config.dtype),
                      plain(x.roofline.ridge, 4), model::to_string(x.roofline.bound),
                      si(x.roofline.attainable, "FLOP/s"));
@@ -56,7 +56,7 @@ std::string wave_lines(const model::TileSheet& s) {
   const model::Waves& w = s.whole.waves;
   const model::Residency& r = s.residency;
   std::string text = fmt::format(
-      "Latency    {} of {} CTAs that hide it (Little's law: {} in flight per SM wanted, {} per CTA): {}\n",
+      "Latency    {} resident, {} needed to hide the DRAM's (Little's law: {} in flight per SM, {} per CTA): {}\n",
       r.occupancy.ctas, r.ctas_needed, si(std::min(r.bytes_in_flight_for_dram, r.bytes_in_flight_for_kernel), "B"),
       si(r.bytes_in_flight_per_cta, "B"), r.enough ? "enough" : "too few");
   text += fmt::format(
@@ -125,15 +125,48 @@ std::string warning_lines(const model::TileSheet& s, const cli::Palette& palette
   return text;
 }
 
+/// Paddings and swizzles; the configured one stands first and once.
+std::string layout_table(const model::TileSheet& s, const cli::Palette& palette) {
+  Table table({true, true, true, true, true, true});
+  table.add({"pad A", "pad B", "swizzle", "conflicts", "wavefronts", "shared bytes"});
+  for (const model::LayoutAlternative& a : s.layouts) {
+    const model::LayoutAlternative& first = s.layouts.front();
+    if (&a == &first || a.pad_a != first.pad_a || a.pad_b != first.pad_b || a.swizzle != first.swizzle) {
+      table.add({fmt::format("{}", a.pad_a), fmt::format("{}", a.pad_b), fmt::format("{}", a.swizzle),
+                 fmt::format("{}", a.conflicts), fmt::format("{}", a.wavefronts), fmt::format("{}", a.shared_bytes)});
+    }
+  }
+  return table.text(palette);
+}
+
+/// Orders of CTAs; the configured one stands first and once.
+std::string order_table(const model::TileSheet& s, const cli::Palette& palette) {
+  Table table({false, true, true, true});
+  table.add({"order", "L2 hits", "DRAM", "over the least"});
+  for (const model::RasterChoice& c : s.rasters) {
+    if (&c == &s.rasters.front() || c.raster != s.rasters.front().raster) {
+      table.add({model::to_string(c.raster), percent(c.traffic.l2_hit_percent), si(c.traffic.dram_bytes, "B"),
+                 plain(c.traffic.over_compulsory, 3)});
+    }
+  }
+  return table.text(palette);
+}
+
 }  // namespace
 
 std::string check_verdict(const model::TileSheet& s) {
   const model::Roofline& r = s.intensity.roofline;
-  return fmt::format(
-      "The {} is legal on the {} and {}-bound: at best {} ({}); {} fit an SM.", tile_name(s.config), s.gpu,
-      model::to_string(r.bound), si(std::max(r.seconds, s.whole.whole_wave_seconds), "s"),
-      si(real(s.whole.flops.products) / std::max(r.seconds, s.whole.whole_wave_seconds), "FLOP/s"),
-      fmt::format("{} {}", s.residency.occupancy.ctas, s.residency.occupancy.ctas == 1 ? "CTA" : "CTAs"));
+  const double seconds = std::max(r.seconds, s.whole.whole_wave_seconds);
+  const std::int64_t resident = s.residency.occupancy.ctas;
+  std::string text =
+      fmt::format("{} is legal on {} and {}: at best {} ({}); an SM holds {} {}", tile_name(s.config), s.gpu,
+                  model::to_string(r.bound), si(seconds, "s"), si(real(s.whole.flops.products) / seconds, "FLOP/s"),
+                  resident, resident == 1 ? "CTA" : "CTAs");
+  if (s.on_chip.shared_bound()) {
+    text += fmt::format("; shared memory needs {} times the cycles of the math",
+                        plain(s.on_chip.wavefront_cycles / s.on_chip.math_cycles, 3));
+  }
+  return text + ".";
 }
 
 std::string check_text(const model::TileSheet& s, bool problem_assumed, const cli::Palette& palette) {
@@ -150,22 +183,10 @@ std::string check_sheet_text(const model::TileSheet& s, const cli::Palette& pale
   for (const model::SheetEntry& e : model::sheet_entries(s)) {
     entries.add({fmt::format("{}", e.item), e.key, plain(e.value, 7), e.unit == "1" ? "" : e.unit});
   }
-  Table layouts({true, true, true, true, true, true});
-  layouts.add({"pad A", "pad B", "swizzle", "conflicts", "wavefronts", "shared bytes"});
-  for (const model::LayoutAlternative& a : s.layouts) {
-    layouts.add({fmt::format("{}", a.pad_a), fmt::format("{}", a.pad_b), fmt::format("{}", a.swizzle),
-                 fmt::format("{}", a.conflicts), fmt::format("{}", a.wavefronts), fmt::format("{}", a.shared_bytes)});
-  }
-  Table orders({false, true, true, true});
-  orders.add({"order", "L2 hits", "DRAM", "over the least"});
-  for (const model::RasterChoice& c : s.rasters) {
-    orders.add({model::to_string(c.raster), percent(c.traffic.l2_hit_percent), si(c.traffic.dram_bytes, "B"),
-                plain(c.traffic.over_compulsory, 3)});
-  }
   std::string text = "\n" + palette.bold("The sheet") + "\n" + entries.text(palette) + "\n" + palette.bold("Roofline") +
                      "\n" + roofline_plot(s.intensity.roofline) + "\n" + palette.bold("Layouts of shared memory") +
-                     "\n" + layouts.text(palette) + "\n" + palette.bold("Orders of CTAs") + "\n" +
-                     orders.text(palette) + "\n" + palette.bold("Where a pencil sketch slips") + "\n";
+                     "\n" + layout_table(s, palette) + "\n" + palette.bold("Orders of CTAs") + "\n" +
+                     order_table(s, palette) + "\n" + palette.bold("Where a pencil sketch slips") + "\n";
   for (const std::string& slip : s.slips) {
     text += paragraph("  - ", slip);
   }
@@ -174,7 +195,7 @@ std::string check_sheet_text(const model::TileSheet& s, const cli::Palette& pale
 
 std::string occupancy_text(const model::Occupancy& o, const model::OccupancyInput& input, const std::string& gpu,
                            const cli::Palette& palette) {
-  return palette.bold(fmt::format("{} on the {}.", occupancy_sentence(o), gpu)) + "\n\n" +
+  return palette.bold(fmt::format("On {}: {}.", gpu, occupancy_sentence(o))) + "\n\n" +
          fmt::format("Asked      {} threads, {} registers per thread, {} B shared memory per CTA; carve-out {} KB{}\n",
                      input.threads, input.registers, input.shared_bytes, o.carveout_kb,
                      input.carveout_kb ? "" : " (the largest, assumed)") +

@@ -24,8 +24,7 @@ std::string occupancy_table(const model::Occupancy& o, const cli::Palette& palet
   row("registers", limit(o.by_registers),
       fmt::format("{} ({} per thread)", o.registers_per_cta, o.registers_per_thread));
   row("shared memory", limit(o.by_shared),
-      fmt::format("{} B of {} KB (1 KB reserved for the system included where the GPU does so)", o.shared_bytes_per_cta,
-                  o.carveout_kb));
+      fmt::format("{} B of {} KB, with what the system reserves", o.shared_bytes_per_cta, o.carveout_kb));
   row("warps", limit(o.by_warps), fmt::format("{}", o.warps_per_cta));
   row("CTAs", limit(o.by_ctas), "1");
   const std::string uncapped = o.by_barriers == o.by_barriers_capped

@@ -29,7 +29,7 @@ std::string si(double value, std::string_view unit) {
     scaled /= 1000.0;
     ++power;
   }
-  while (scaled != 0.0 && std::abs(scaled) < 1.0 && power > 0 && !unit.empty()) {
+  while (value != 0.0 && std::abs(value) < 1.0 && std::abs(scaled) < 1.0 && power > 0 && !unit.empty()) {
     scaled *= 1000.0;
     --power;
   }
@@ -46,7 +46,7 @@ std::string plain(double value, int digits) {
   if (magnitude != 0.0 && (magnitude >= 1e15 || magnitude < 1e-4)) {
     return fmt::format("{:.{}g}", value, digits);
   }
-  const int whole = magnitude >= 1.0 ? static_cast<int>(std::floor(std::log10(magnitude))) + 1 : 1;
+  const int whole = magnitude > 0.0 ? static_cast<int>(std::floor(std::log10(magnitude))) + 1 : 1;
   std::string text = fmt::format("{:.{}f}", value, std::max(0, digits - whole));
   if (text.find('.') != std::string::npos) {
     text.erase(text.find_last_not_of('0') + 1);

@@ -32,8 +32,8 @@ ExitCode exit_code(ErrorKind kind) {
   return ExitCode::kFailed;
 }
 
-ExitCode report(const Error& error) {
-  const Palette palette(use_colour(ColourMode::kAuto, colour_environment(STDERR_FILENO)));
+ExitCode report(const Error& error, ColourMode mode = ColourMode::kAuto) {
+  const Palette palette(use_colour(mode, colour_environment(STDERR_FILENO)));
   std::string text = fmt::format("{} {}{}{}\n", palette.error("tilesim: error:"), error.where,
                                  error.where.empty() ? "" : ": ", error.message);
   if (!error.remedy.empty()) {
@@ -76,7 +76,11 @@ ExitCode run_subcommand(const Subcommand& subcommand, const std::vector<std::str
     return report(invocation.error());
   }
   const auto code = subcommand.run(*invocation);
-  return code ? *code : report(code.error());
+  const std::string colour = invocation->text("color").value_or("auto");
+  const ColourMode mode = colour == "never"    ? ColourMode::kNever
+                          : colour == "always" ? ColourMode::kAlways
+                                               : ColourMode::kAuto;
+  return code ? *code : report(code.error(), mode);
 }
 
 ExitCode dispatch(const std::vector<std::string>& arguments) {

@@ -37,7 +37,7 @@ std::vector<Flag> replay_flags() {
       {"carveout", "KB", "shared-memory carve-out of the run (default: the largest)", group, {}, false},
       {"args", "LIST", "arguments in parameter order: i32:4096,f32:0.5,ptr:64MiB,raw:FILE", group, {}, false},
       {"detailed", "", "every SM and every instruction, instead of a sample", more, {}, false},
-      {"j", "N", "host threads (default: one per processor); results do not depend on it", more, {}, false}};
+      {"j", "N", "host threads (default: one per processor); results do not depend on it", more, {}, false, true}};
   for (const auto& others : {gpu_flags(), output_flags()}) {
     flags.insert(flags.end(), others.begin(), others.end());
   }

@@ -1,0 +1,29 @@
+// Text reports that need no simulation, compared with recorded ones; golden/regenerate makes them anew.
+#include "tests/tools/command.h"
+
+namespace tilesim::test {
+
+namespace {
+
+void require_golden(const std::string& name, const std::vector<std::string>& arguments) {
+  const ProcessResult result = tilesim(arguments);
+  INFO("if the change is wanted: tests/tools/golden/regenerate BUILD, then look at the difference");
+  REQUIRE(result.exit_code == 0);
+  REQUIRE(result.out == read_file(std::string(TILESIM_GOLDEN_FOLDER) + "/" + name + ".txt"));
+}
+
+}  // namespace
+
+// golden/regenerate reads these lines: keep one call of require_golden per line.
+TEST_CASE("golden reports", "[golden]") {
+  // clang-format off
+  require_golden("check_article", {"check", "--m", "4096", "--n", "4096", "--k", "4096", "--tile", "128x128x8", "--thread-tile", "8x8", "--gpu", "article-card", "--all"});
+  require_golden("check_h200_two_stages", {"check", "--m", "4000", "--n", "4096", "--k", "4096", "--tile", "128x128x16", "--stages", "2", "--pad-a", "4"});
+  require_golden("check_mma", {"check", "--m", "8192", "--n", "8192", "--k", "8192", "--family", "mma", "--dtype", "bf16", "--layout", "nt", "--tile", "128x128x32", "--wm", "64", "--wn", "32", "--stages", "3", "--copy", "cpasync", "--pad-a", "8", "--pad-b", "8"});
+  require_golden("check_occupancy", {"check", "--threads", "256", "--regs", "100", "--smem", "16384"});
+  require_golden("gpus", {"gpus"});
+  require_golden("gpus_show_h200", {"gpus", "show", "h200"});
+  // clang-format on
+}
+
+}  // namespace tilesim::test
