@@ -127,3 +127,5 @@ BENCHMARK(skip)->DenseRange(0, 4);
 
 }  // namespace
 }  // namespace tilesim::traces
+
+BENCHMARK_MAIN();

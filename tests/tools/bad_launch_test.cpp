@@ -84,6 +84,7 @@ TEST_CASE("a grid that is zero, negative, too large or overflows is refused", "[
                                                         {"2147483648", "is too large"},
                                                         {"1,65536", "is too large"},
                                                         {"2147483647,65535,65535", "too many"},
+                                                        {"2147483647", "too many"},
                                                         {"99999999999999999999", "64 bits"},
                                                         {"1,2,3,4", "1 to 3 numbers"},
                                                         {"1,,1", "not a whole number"}}) {

@@ -18,8 +18,9 @@ namespace tilesim::cli {
 
 namespace {
 
-constexpr std::int64_t kMaxGrid = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t kMaxSharedBytes = std::int64_t{1} << 30;  // any GPU's limit is far below
+constexpr std::int64_t kMaxGrid = std::numeric_limits<std::int32_t>::max();  // CUDA's, for X
+constexpr std::int64_t kMaxCtas = std::int64_t{1} << 24;                     // ours: 131,072 x 131,072 in 32 x 32 tiles
+constexpr std::int64_t kMaxSharedBytes = std::int64_t{1} << 30;              // any GPU's limit is far below
 constexpr std::int64_t kMaxHostThreads = 256;
 constexpr std::int64_t kMaxCarveoutKb = 1024;
 constexpr std::int64_t kWarp = 32;
@@ -66,9 +67,9 @@ Result<void> check_grid(const isa::Dim3& grid) {
   if (grid.y > kMaxYZ || grid.z > kMaxYZ) {
     return fail(ErrorKind::kUsage, what + " is too large", fmt::format("Y and Z are at most {}", kMaxYZ));
   }
-  if (grid.count() > static_cast<std::uint64_t>(kMaxGrid)) {
+  if (grid.count() > static_cast<std::uint64_t>(kMaxCtas)) {
     return fail(ErrorKind::kUsage, fmt::format("{} has {} CTAs, which is too many", what, grid.count()),
-                fmt::format("at most {} CTAs are simulated", kMaxGrid));
+                fmt::format("at most {} CTAs are simulated", kMaxCtas));
   }
   return {};
 }
