@@ -14,6 +14,8 @@ namespace tilesim::app {
 
 namespace {
 
+/// A warp with more instructions than this is refused instead of waited for.
+constexpr std::uint64_t kLongestWarp = std::uint64_t{1} << 32;
 /// Trips of the short and the long run. The short one must be long against a CTA's epilogue, or the loop of one CTA
 /// hides under the stores of another and the line is too flat.
 struct Lengths {
@@ -160,7 +162,7 @@ Result<RunTotals> run_replay(ReplayResult& result, const traces::DecodedKernel& 
   if (!base) {
     return tl::unexpected<Error>(base.error());
   }
-  const auto loop = traces::find_main_loop(**base);
+  const auto loop = traces::find_main_loop(**base, kLongestWarp);
   if (!loop) {
     return tl::unexpected<Error>(loop.error());
   }
