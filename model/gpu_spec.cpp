@@ -283,7 +283,7 @@ Result<void> override_gpu_spec(GpuSpec& spec, std::string_view key, std::string_
                 fmt::format("gpu.{} = \"{}\" is not {}", key, value, field->integer ? "an integer" : "a number"),
                 fmt::format("give {} in {}", field->integer ? "an integer" : "a number", field->unit));
   }
-  if (const Result<void> ok = check_range(*field, amount, ""); !ok) {
+  if (Result<void> ok = check_range(*field, amount, ""); !ok) {
     return ok;
   }
   field->store(spec, amount);

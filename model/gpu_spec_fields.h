@@ -50,6 +50,8 @@
 #define TILESIM_SPEC_MIO(FIELD) \
   FIELD(queue_entries, Int, "requests", 1, 256, "memory instructions a sub-partition queues before its warps see a throttle") \
   FIELD(shared_queue_entries, Int, "requests", 1, 256, "requests queued in the SM-wide stage behind the sub-partition queues") \
+  FIELD(slot_release_cycles, Int, "cycles", 0, 64, "start of a request's transfer to the reuse of its place in the queue of the sub-partition") \
+  FIELD(retry_cycles, Int, "cycles", 0, 4096, "a warp that got a place in a full queue lets other waiting warps go first for so long") \
   FIELD(transfer_start_cycles, Int, "cycles", 0, 64, "issue of a request to the start of its transfer, unloaded") \
   FIELD(transfer_cycles_per_register, Int, "cycles", 1, 64, "cycles to move one 32-bit source register of a request to the MIO")
 
@@ -76,6 +78,7 @@
 #define TILESIM_SPEC_L2(FIELD) \
   FIELD(capacity_bytes, Int, "B", 1024, 1099511627776, "L2 capacity as the datasheet states it") \
   FIELD(effective_bytes, Int, "B", 1024, 1099511627776, "what holds data that all SMs use: lines are copied between the two partitions") \
+  FIELD(partitions, Int, "partitions", 1, 8, "parts of the L2 that keep copies of each other's lines, shared out by GPC") \
   FIELD(associativity, Int, "ways", 1, 4096, "ways per set") \
   FIELD(hit_latency, Real, "cycles", 1, 100000, "LDG.32 L1 miss and L2 hit, issue to dependent issue") \
   FIELD(hit_latency_spread, Real, "cycles", 0, 100000, "half the distance between the near and the far latency group") \

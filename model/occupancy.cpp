@@ -112,6 +112,7 @@ Result<ComputeCapability> find_compute_capability(int major, int minor) {
 
 std::vector<std::string> supported_compute_capabilities() {
   std::vector<std::string> names;
+  names.reserve(std::size(kTable));
   for (const ComputeCapability& cc : kTable) {
     names.push_back(fmt::format("{}.{}", cc.major, cc.minor));
   }

@@ -51,8 +51,10 @@ void add_boundary(Waves& waves, const Problem& problem, const TileExtents& tile)
                         (static_cast<double>(problem.n) / static_cast<double>(waves.padded_n)) *
                         (static_cast<double>(problem.k) / static_cast<double>(waves.padded_k));
   waves.wasted_work_percent = 100.0 * (1.0 - useful);
-  const double inner = static_cast<double>(problem.m / tile.bm) / static_cast<double>(waves.tiles_m) *
-                       (static_cast<double>(problem.n / tile.bn) / static_cast<double>(waves.tiles_n));
+  const std::int64_t full_m = problem.m / tile.bm;
+  const std::int64_t full_n = problem.n / tile.bn;
+  const double inner = static_cast<double>(full_m) / static_cast<double>(waves.tiles_m) *
+                       (static_cast<double>(full_n) / static_cast<double>(waves.tiles_n));
   waves.boundary_cta_percent = 100.0 * (1.0 - inner);
 }
 

@@ -59,6 +59,9 @@ class Simulation {
         return tl::unexpected<Error>(*error_);
       }
     }
+    if (!exchange()) {  // what request generators have left to send
+      return tl::unexpected<Error>(*error_);
+    }
     return finish();
   }
 
@@ -147,8 +150,7 @@ class Simulation {
         sms_[request.sm]->deliver(MemoryResponse{ready, request.line, request.sectors, request.sm, request.write});
       }
     }
-    replace_ended();
-    return true;
+    return replace_ended();
   }
 
   /// Order (time, SM, sequence) as one number per request: requests of an SM are appended in sequence.
@@ -176,7 +178,7 @@ class Simulation {
     return true;
   }
 
-  void replace_ended() {
+  [[nodiscard]] bool replace_ended() {
     ended_.clear();
     for (auto& sm : sms_) {
       if (sm != nullptr) {
@@ -197,12 +199,16 @@ class Simulation {
           sms_[sm]->start_cta(p.slot, kernel_.open(p.cta, std::move(storage)), p.cta, p.time);
         }
       } else {
-        generators_[sm].end_cta(end.ordinal);
+        if (!generators_[sm].end_cta(end.ordinal, end.time)) {
+          error_ = &generators_[sm].error();
+          return false;
+        }
         if (next_of_sm_[sm] < shares_[sm].size()) {
           start_next(sm, end.slot, end.time + chip_parameters_.cta_respawn, std::move(storage));
         }
       }
     }
+    return true;
   }
 
   SimulationResult finish() {

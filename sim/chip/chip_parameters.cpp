@@ -21,12 +21,15 @@ ChipParameters make_chip_parameters(const model::GpuSpec& spec, double clock_mhz
   // The SM's own part of a load is what is left of an L1 hit: queue, transfer, lookup, return.
   p.l2_latency = rounded(spec.l2.hit_latency) - spec.l1.hit_latency;
   p.l2_latency_spread = rounded(spec.l2.hit_latency_spread);
+  p.l2_remote_first_touch = rounded(spec.l2.remote_first_touch);
+  p.l2_partitions = static_cast<int>(spec.l2.partitions);
   p.dram_extra = std::max<Cycle>(0, rounded(spec.dram.latency_ns * cycles_per_ns - spec.l2.hit_latency));
   p.dram_extra_spread = rounded(spec.dram.latency_spread_ns * cycles_per_ns);
   p.sm_bytes_per_cycle = spec.l2.bytes_per_cycle_sm;
   p.gpc_bytes_per_cycle = spec.l2.bytes_per_cycle_gpc;
   p.chip_bytes_per_cycle = spec.l2.bytes_per_cycle_chip;
   p.dram_bytes_per_cycle = spec.dram.read_bytes_per_second / cycles_per_second;
+  p.dram_write_bytes_per_cycle = spec.dram.write_bytes_per_second / cycles_per_second;
   p.write_sectors_per_cycle = spec.l2.write_sectors_per_cycle_chip;
   p.dram_access_sectors = static_cast<int>(std::max<std::int64_t>(1, spec.dram.access_bytes / spec.l1.sector_bytes));
   p.l2_ways = static_cast<int>(spec.l2.associativity);

@@ -16,6 +16,7 @@ class L2Cache {
     std::uint64_t used = 0;
     std::uint8_t sectors = 0;  ///< present or on their way
     std::uint8_t dirty = 0;
+    std::uint8_t partitions = 0;  ///< bit p: partition p has the line
   };
 
   L2Cache(std::int64_t lines, int ways);

@@ -32,6 +32,7 @@ struct MemoryResponse {
 struct GlobalAccessMark {
   Cycle time = 0;
   std::uint32_t cta_ordinal = 0;  ///< how many CTAs the SM had started before this access's
+  std::uint32_t warp = 0;         ///< in its CTA
   std::uint32_t site = 0;         ///< instruction index
   bool write = false;
   std::uint32_t first_line = 0;  ///< its lines in the list of the window

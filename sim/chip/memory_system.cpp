@@ -24,14 +24,13 @@ Cycle MemorySystem::read(const MemoryRequest& request) {
     return std::max(joinable.ready, least);
   }
   const double bytes = std::popcount(request.sectors) * p_.sector_bytes;
-  const std::size_t gpc = static_cast<std::size_t>(request.sm) * gpc_free_.size() / sm_free_.size();
   double start = static_cast<double>(request.time);
   const auto pass = [&start, bytes](double& free, double bandwidth) {
     start = std::max(start, free);
     free = start + bytes / bandwidth;
   };
   pass(sm_free_[request.sm], p_.sm_bytes_per_cycle);
-  pass(gpc_free_[gpc], p_.gpc_bytes_per_cycle);
+  pass(gpc_free_[gpc_of(request.sm)], p_.gpc_bytes_per_cycle);
   pass(chip_free_, p_.chip_bytes_per_cycle);
   const Cycle ready = std::max(from_l2(request, start), least);
   joinable = Joinable{request.line, request.sectors, ready};
@@ -43,7 +42,7 @@ Cycle MemorySystem::from_l2(const MemoryRequest& request, double start) {
   counters_.l2_read_sectors += static_cast<std::uint64_t>(std::popcount(sectors));
   int evicted_dirty = 0;
   L2Cache::Line& line = l2_.access(request.line, evicted_dirty);
-  counters_.dram_write_bytes += static_cast<std::uint64_t>(evicted_dirty * p_.sector_bytes);
+  write_back(evicted_dirty, start);
   const auto missing = static_cast<std::uint8_t>(sectors & ~line.sectors);
   counters_.l2_read_sector_hits +=
       static_cast<std::uint64_t>(std::popcount(static_cast<std::uint8_t>(sectors & line.sectors)));
@@ -63,8 +62,25 @@ Cycle MemorySystem::from_l2(const MemoryRequest& request, double start) {
     const Cycle dram = p_.dram_extra + spread(request.line ^ 0x5bd1e995U, p_.dram_extra_spread);
     line.sectors = static_cast<std::uint8_t>(line.sectors | fetched);
     line.ready = std::max(line.ready, static_cast<Cycle>(std::ceil(dram_free_)) + dram);
+    line.partitions = partition_bit(request.sm);
   }
-  return std::max(begin, line.ready) + p_.l2_latency + position;
+  // The first read by a partition that lacks the line fetches it from the other.
+  const std::uint8_t bit = partition_bit(request.sm);
+  const Cycle crossing = (line.partitions & bit) == 0 ? p_.l2_remote_first_touch : 0;
+  line.partitions |= bit;
+  return std::max(begin, line.ready) + p_.l2_latency + position + crossing;
+}
+
+std::uint8_t MemorySystem::partition_bit(std::uint32_t sm) const {
+  return static_cast<std::uint8_t>(1U << (gpc_of(sm) * static_cast<std::size_t>(p_.l2_partitions) / gpc_free_.size()));
+}
+
+void MemorySystem::write_back(int sectors, double time) {
+  if (sectors != 0) {
+    const double bytes = sectors * p_.sector_bytes;
+    dram_free_ = std::max(dram_free_, time) + bytes / p_.dram_write_bytes_per_cycle;
+    counters_.dram_write_bytes += static_cast<std::uint64_t>(bytes);
+  }
 }
 
 Cycle MemorySystem::write(const MemoryRequest& request) {
@@ -72,7 +88,8 @@ Cycle MemorySystem::write(const MemoryRequest& request) {
   L2Cache::Line& line = l2_.access(request.line, evicted_dirty);
   const auto sectors = static_cast<std::uint8_t>(request.sectors);
   counters_.l2_write_sectors += static_cast<std::uint64_t>(std::popcount(sectors));
-  counters_.dram_write_bytes += static_cast<std::uint64_t>(evicted_dirty * p_.sector_bytes);
+  write_back(evicted_dirty, static_cast<double>(request.time));
+  line.partitions = partition_bit(request.sm);
   line.sectors = static_cast<std::uint8_t>(line.sectors | sectors);
   line.dirty = static_cast<std::uint8_t>(line.dirty | sectors);
   const double start = std::max(write_free_, static_cast<double>(request.time));

@@ -2,7 +2,8 @@
 // requests must come in the order (time, SM, sequence).
 //
 // A read passes the servers SM port -> GPC port -> chip (each bytes / bandwidth), then takes the L2 latency, which
-// differs by line and SM position for good; a sector that L2 lacks adds the DRAM queue and latency. The two SMs of a
+// differs by line and SM position for good; a sector that L2 lacks adds the DRAM queue and latency, and the first read
+// by a partition of the L2 (GPCs share one) that has no copy of the line adds the way to the other. The two SMs of a
 // TPC that ask for the same sectors while they are on their way share one request. Source: H200 microbenchmarks, L2 and
 // DRAM latency and bandwidth.
 #pragma once
@@ -37,6 +38,10 @@ class MemorySystem {
   static constexpr std::size_t kJoinable = 1024;
 
   [[nodiscard]] Cycle from_l2(const MemoryRequest& request, double start);
+  /// Dirty sectors of an evicted line go to DRAM.
+  void write_back(int sectors, double time);
+  [[nodiscard]] std::size_t gpc_of(std::uint32_t sm) const { return sm * gpc_free_.size() / sm_free_.size(); }
+  [[nodiscard]] std::uint8_t partition_bit(std::uint32_t sm) const;
 
   ChipParameters p_;
   L2Cache l2_;

@@ -2,24 +2,74 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
+
+#include "sim/engine/hash.h"
 
 namespace tilesim::sim {
 
 namespace {
+
 constexpr std::int64_t kSectorsPerLine = model::kLineBytes / model::kSectorBytes;
+
+/// Distance per site in sectors if `other` is `own` moved by whole sectors, else false.
+bool is_moved_copy(const WarpPath& own, const WarpPath& other) {
+  if (own.signature != other.signature || own.executed != other.executed) {
+    return false;
+  }
+  for (std::size_t site = 0; site < own.base.size(); ++site) {
+    if (own.executed[site] && (other.base[site] - own.base[site]) % model::kSectorBytes != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
-bool Scout::run(std::uint64_t cta, SiteBases& out) {
+Scout::Scout(const isa::KernelStream& kernel) : kernel_(kernel) {
+  for (const isa::Instruction& instruction : kernel.program().instructions) {
+    site_of_.push_back(site_count_);
+    site_count_ += isa::is_global(instruction.memory) ? 1 : 0;
+  }
+}
+
+bool Scout::run(std::uint64_t cta, std::span<const std::uint32_t> warps, std::vector<WarpPath>& out) {
   storage_ = kernel_.open(cta, std::move(storage_));
-  isa::WarpStream& warp = storage_->warp(0);
+  const std::size_t count = warps.empty() ? static_cast<std::size_t>(storage_->warp_count()) : warps.size();
+  out.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const int warp = static_cast<int>(warps.empty() ? i : warps[i]);
+    if (!run_warp(storage_->warp(warp), out[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Scout::run_warp(isa::WarpStream& warp, WarpPath& path) {
+  path.base.assign(site_count_, 0);
+  path.executed.assign(site_count_, false);
+  path.signature = 0;
   while (!warp.exited()) {
     if (!warp.step_to_global(kernel_.program(), dynamic_)) {
       error_ = warp.error();
       return false;
     }
-    if (dynamic_.active_mask != 0) {
-      out.base.try_emplace(dynamic_.index, dynamic_.addresses[std::countr_zero(dynamic_.active_mask)]);
+    const std::uint32_t mask = dynamic_.active_mask;
+    if (mask == 0) {
+      continue;
     }
+    const std::size_t place = site(dynamic_.index);
+    const std::uint64_t first = dynamic_.addresses[static_cast<std::size_t>(std::countr_zero(mask))];
+    const std::uint64_t last = dynamic_.addresses[static_cast<std::size_t>(31 - std::countl_zero(mask))];
+    if (!path.executed[place]) {
+      path.executed[place] = true;
+      path.base[place] = first;
+    }
+    const std::uint64_t base = path.base[place];
+    path.signature =
+        mix(mix(path.signature ^ (std::uint64_t{mask} << 32 | place)) ^ (first - base) ^ std::rotl(last - base, 32));
   }
   return true;
 }
@@ -31,67 +81,147 @@ void RequestGenerators::add(int sm, std::vector<std::uint64_t> ctas, Cycle delay
 }
 
 bool RequestGenerators::start(std::uint32_t cta_ordinal, Running& running) {
-  SiteBases own;
-  if (!scout_.run(leader_ctas_[cta_ordinal], own)) {
+  while (running.followers < followers_.size() && cta_ordinal < followers_[running.followers].ctas.size()) {
+    ++running.followers;
+  }
+  std::vector<WarpPath> own;
+  if (!scout_.run(leader_ctas_[cta_ordinal], {}, own)) {
+    error_ = scout_.error();
     return false;
   }
-  for (const Follower& follower : followers_) {
-    if (cta_ordinal >= follower.ctas.size()) {
-      break;
+  // For each site the first warp that executes it; these warps, the first and the last are compared.
+  std::vector<std::uint32_t> warps{0, static_cast<std::uint32_t>(own.size() - 1)};
+  std::vector<std::size_t> user(scout_.site_count(), own.size());
+  for (std::size_t site = 0; site < user.size(); ++site) {
+    const auto found =
+        std::find_if(own.begin(), own.end(), [site](const WarpPath& path) { return path.executed[site]; });
+    user[site] = static_cast<std::size_t>(found - own.begin());
+    if (found != own.end()) {
+      warps.push_back(static_cast<std::uint32_t>(user[site]));
     }
-    SiteBases bases;
-    if (!scout_.run(follower.ctas[cta_ordinal], bases)) {
+  }
+  std::sort(warps.begin(), warps.end());
+  warps.erase(std::unique(warps.begin(), warps.end()), warps.end());
+
+  running.sectors.assign(user.size() * running.followers, 0);
+  running.emulated.resize(running.followers);
+  std::vector<WarpPath> paths;
+  for (std::size_t f = 0; f < running.followers; ++f) {
+    const std::uint64_t cta = followers_[f].ctas[cta_ordinal];
+    if (!scout_.run(cta, warps, paths)) {
+      error_ = scout_.error();
       return false;
     }
-    for (const auto& [site, base] : own.base) {
-      const auto found = bases.base.find(site);
-      const std::uint64_t other = found == bases.base.end() ? base : found->second;
-      running.sectors[site].push_back(static_cast<std::int64_t>(other - base) / model::kSectorBytes);
+    bool moved = true;
+    for (std::size_t i = 0; i < warps.size(); ++i) {
+      moved = moved && is_moved_copy(own[warps[i]], paths[i]);
     }
-    ++running.followers;
+    if (!moved) {
+      running.emulated[f] = scout_.kernel().open(cta, nullptr);
+      continue;
+    }
+    for (std::size_t site = 0; site < user.size(); ++site) {
+      if (user[site] < own.size()) {
+        const auto i = static_cast<std::size_t>(
+            std::lower_bound(warps.begin(), warps.end(), static_cast<std::uint32_t>(user[site])) - warps.begin());
+        running.sectors[site * running.followers + f] =
+            static_cast<std::int64_t>(paths[i].base[site] - own[user[site]].base[site]) / model::kSectorBytes;
+      }
+    }
   }
   return true;
 }
 
 bool RequestGenerators::follow(std::span<const GlobalAccessMark> marks, std::span<const model::LineAccess> lines,
                                std::vector<MemoryRequest>& out) {
+  out.insert(out.end(), leftovers_.begin(), leftovers_.end());
+  leftovers_.clear();
   for (const GlobalAccessMark& mark : marks) {
     const auto [entry, fresh] = running_.try_emplace(mark.cta_ordinal);
-    if (fresh && !start(mark.cta_ordinal, entry->second)) {
+    Running& running = entry->second;
+    if (fresh && !start(mark.cta_ordinal, running)) {
       return false;
     }
-    repeat(mark, lines.subspan(mark.first_line, mark.line_count), entry->second, out);
+    const auto mark_lines = lines.subspan(mark.first_line, mark.line_count);
+    const std::int64_t* sectors = running.sectors.data() + scout_.site(mark.site) * running.followers;
+    for (std::size_t f = 0; f < running.followers; ++f) {
+      if (running.emulated[f] == nullptr) {
+        repeat(followers_[f], sectors[f], mark, mark_lines, out);
+        continue;
+      }
+      bool done = false;
+      if (!emulate(followers_[f], running.emulated[f]->warp(static_cast<int>(mark.warp)), mark.time, done, out)) {
+        return false;
+      }
+    }
   }
   return true;
 }
 
-void RequestGenerators::repeat(const GlobalAccessMark& mark, std::span<const model::LineAccess> lines,
-                               const Running& running, std::vector<MemoryRequest>& out) {
-  const auto distances = running.sectors.find(mark.site);
-  if (distances == running.sectors.end()) {
-    return;
+void RequestGenerators::repeat(Follower& follower, std::int64_t sectors, const GlobalAccessMark& mark,
+                               std::span<const model::LineAccess> lines, std::vector<MemoryRequest>& out) const {
+  const std::int64_t whole =
+      sectors >= 0 ? sectors / kSectorsPerLine : -((-sectors + kSectorsPerLine - 1) / kSectorsPerLine);
+  const auto rest = static_cast<unsigned>(sectors - whole * kSectorsPerLine);
+  Cycle time = mark.time + follower.delay;
+  for (const model::LineAccess& access : lines) {
+    const std::uint64_t line = access.line + static_cast<std::uint64_t>(whole);
+    const std::uint32_t moved = access.sector_mask << rest;
+    const std::uint32_t low = moved & 0xfU;
+    if (low != 0) {
+      out.push_back(MemoryRequest{time, line, low, follower.sm, follower.sequence++, mark.write, false});
+    }
+    if (moved >> kSectorsPerLine != 0) {
+      out.push_back(
+          MemoryRequest{time, line + 1, moved >> kSectorsPerLine, follower.sm, follower.sequence++, mark.write, false});
+    }
+    ++time;
   }
-  for (std::size_t f = 0; f < running.followers; ++f) {
-    Follower& follower = followers_[f];
-    const std::int64_t sectors = distances->second[f];
-    const std::int64_t whole =
-        sectors >= 0 ? sectors / kSectorsPerLine : -((-sectors + kSectorsPerLine - 1) / kSectorsPerLine);
-    const auto rest = static_cast<unsigned>(sectors - whole * kSectorsPerLine);
-    Cycle time = mark.time + follower.delay;
-    for (const model::LineAccess& access : lines) {
-      const std::uint64_t line = access.line + static_cast<std::uint64_t>(whole);
-      const std::uint32_t moved = access.sector_mask << rest;
-      const std::uint32_t low = moved & 0xfU;
-      if (low != 0) {
-        out.push_back(MemoryRequest{time, line, low, follower.sm, follower.sequence++, mark.write, false});
+}
+
+bool RequestGenerators::emulate(Follower& follower, isa::WarpStream& warp, Cycle time, bool& done,
+                                std::vector<MemoryRequest>& out) {
+  const isa::Program& program = scout_.kernel().program();
+  done = warp.exited();
+  if (done) {
+    return true;
+  }
+  if (!warp.step_to_global(program, dynamic_)) {
+    error_ = warp.error();
+    return false;
+  }
+  done = dynamic_.active_mask == 0;
+  if (done) {
+    return true;
+  }
+  const isa::Instruction& instruction = program.instructions[dynamic_.index];
+  model::global_footprint(dynamic_.addresses, dynamic_.active_mask, instruction.access_bytes, footprint_);
+  const bool write = instruction.memory == isa::MemoryOp::kStoreGlobal;
+  for (int i = 0; i < footprint_.line_count; ++i) {
+    const model::LineAccess& access = footprint_.lines[static_cast<std::size_t>(i)];
+    out.push_back(MemoryRequest{time + follower.delay + i, access.line, access.sector_mask, follower.sm,
+                                follower.sequence++, write, false});
+  }
+  return true;
+}
+
+bool RequestGenerators::end_cta(std::uint32_t cta_ordinal, Cycle time) {
+  const auto [found, fresh] = running_.try_emplace(cta_ordinal);
+  if (fresh && !start(cta_ordinal, found->second)) {  // the leader's CTA had no access at all
+    return false;
+  }
+  for (std::size_t f = 0; f < found->second.followers; ++f) {
+    isa::CtaStream* cta = found->second.emulated[f].get();
+    for (int w = 0; cta != nullptr && w < cta->warp_count(); ++w) {
+      for (bool done = false; !done;) {
+        if (!emulate(followers_[f], cta->warp(w), time, done, leftovers_)) {
+          return false;
+        }
       }
-      if (moved >> kSectorsPerLine != 0) {
-        out.push_back(MemoryRequest{time, line + 1, moved >> kSectorsPerLine, follower.sm, follower.sequence++,
-                                    mark.write, false});
-      }
-      ++time;
     }
   }
+  running_.erase(found);
+  return true;
 }
 
 }  // namespace tilesim::sim

@@ -1,8 +1,11 @@
 // SMs that are present as request generators only: each sends the global accesses of its own CTAs to the memory system,
-// paced by a leader, an SM that is simulated instruction by instruction. A tiled kernel's CTAs make the same accesses
-// moved by a distance per access site; the distance is found by emulating one warp of the leader's CTA and one of the
-// follower's. Exact where a whole CTA moves by one distance per site, as in kernels without predicates at the boundary.
-// The L1 of a follower is not modelled: every access goes to the L2.
+// paced by a leader, an SM that is simulated instruction by instruction.
+//
+// A tiled kernel's CTAs make the same accesses moved by a distance per access site. Whether a follower's CTA is such a
+// copy of the leader's is found out by emulating a few warps of both: the first, the last, and one that executes each
+// site. If it is, the leader's lines are repeated at that distance. If it is not (predicates at a ragged edge,
+// distances that are no multiple of a sector), the follower's CTA is emulated access by access in step with the
+// leader's. The L1 of a follower is not modelled: every access goes to the L2.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +20,31 @@
 
 namespace tilesim::sim {
 
-/// Address of the first active lane at the first execution of each global access site of a warp.
-struct SiteBases {
-  std::unordered_map<std::uint32_t, std::uint64_t> base;
+/// The global accesses of one warp, apart from where they lie.
+struct WarpPath {
+  std::vector<std::uint64_t> base;  ///< by site: address of the first active lane at the first execution
+  std::vector<bool> executed;       ///< by site
+  std::uint64_t signature = 0;      ///< order of sites, lane masks and distances from the bases, mixed
 };
 
-/// Finds site bases by emulating warp 0 of a CTA to its end. Keeps one CTA's storage to use again.
+/// Finds the paths of warps by emulating them to their end.
 class Scout {
  public:
-  explicit Scout(const isa::KernelStream& kernel) : kernel_(kernel) {}
-  /// False if the stream cannot go on; then error() says why.
-  [[nodiscard]] bool run(std::uint64_t cta, SiteBases& out);
+  explicit Scout(const isa::KernelStream& kernel);
+  [[nodiscard]] std::size_t site_count() const { return site_count_; }
+  /// Number of an instruction among the global access sites.
+  [[nodiscard]] std::size_t site(std::uint32_t instruction) const { return site_of_[instruction]; }
+  /// Paths of `warps` (all if empty) of a CTA, in that order. False if the stream cannot go on; then error() says why.
+  [[nodiscard]] bool run(std::uint64_t cta, std::span<const std::uint32_t> warps, std::vector<WarpPath>& out);
   [[nodiscard]] const Error& error() const { return error_; }
+  [[nodiscard]] const isa::KernelStream& kernel() const { return kernel_; }
 
  private:
+  [[nodiscard]] bool run_warp(isa::WarpStream& warp, WarpPath& path);
+
   const isa::KernelStream& kernel_;
+  std::vector<std::size_t> site_of_;
+  std::size_t site_count_ = 0;
   std::unique_ptr<isa::CtaStream> storage_;
   isa::DynamicInstruction dynamic_;
   Error error_;
@@ -49,9 +62,10 @@ class RequestGenerators {
   /// Appends the followers' requests for the leader's accesses of a window. False if a stream cannot go on.
   [[nodiscard]] bool follow(std::span<const GlobalAccessMark> marks, std::span<const model::LineAccess> lines,
                             std::vector<MemoryRequest>& out);
-  /// The leader's CTA `cta_ordinal` has ended: its distances are no longer needed.
-  void end_cta(std::uint32_t cta_ordinal) { running_.erase(cta_ordinal); }
-  [[nodiscard]] const Error& error() const { return scout_.error(); }
+  /// The leader's CTA `cta_ordinal` has ended at `time`: what its followers have left to send goes out with the next
+  /// follow(). False if a stream cannot go on.
+  [[nodiscard]] bool end_cta(std::uint32_t cta_ordinal, Cycle time);
+  [[nodiscard]] const Error& error() const { return error_; }
 
  private:
   struct Follower {
@@ -60,19 +74,27 @@ class RequestGenerators {
     Cycle delay = 0;
     std::uint32_t sequence = 0;
   };
-  /// Distances in sectors per site, one entry per follower that has such a CTA.
+  /// The CTAs that follow one CTA of the leader.
   struct Running {
-    std::unordered_map<std::uint32_t, std::vector<std::int64_t>> sectors;
-    std::size_t followers = 0;
+    std::size_t followers = 0;                              ///< those that have such a CTA, the first ones
+    std::vector<std::int64_t> sectors;                      ///< distance by site and follower
+    std::vector<std::unique_ptr<isa::CtaStream>> emulated;  ///< by follower; null for moved copies
   };
   [[nodiscard]] bool start(std::uint32_t cta_ordinal, Running& running);
-  void repeat(const GlobalAccessMark& mark, std::span<const model::LineAccess> lines, const Running& running,
-              std::vector<MemoryRequest>& out);
+  void repeat(Follower& follower, std::int64_t sectors, const GlobalAccessMark& mark,
+              std::span<const model::LineAccess> lines, std::vector<MemoryRequest>& out) const;
+  /// Sends the next access of a warp. `done` becomes true if there is none.
+  [[nodiscard]] bool emulate(Follower& follower, isa::WarpStream& warp, Cycle time, bool& done,
+                             std::vector<MemoryRequest>& out);
 
   Scout scout_;
   std::vector<std::uint64_t> leader_ctas_;
   std::vector<Follower> followers_;  ///< those with more CTAs first
   std::unordered_map<std::uint32_t, Running> running_;
+  std::vector<MemoryRequest> leftovers_;
+  isa::DynamicInstruction dynamic_;
+  model::GlobalFootprint footprint_;
+  Error error_;
 };
 
 }  // namespace tilesim::sim

@@ -50,6 +50,11 @@ enum class MemoryOp : std::uint8_t {
   return op == MemoryOp::kLoadGlobal || op == MemoryOp::kStoreGlobal || op == MemoryOp::kCopyAsync;
 }
 
+/// True for what writes to shared or global memory.
+[[nodiscard]] constexpr bool is_store(MemoryOp op) {
+  return op == MemoryOp::kStoreShared || op == MemoryOp::kStoreGlobal || op == MemoryOp::kCopyAsync;
+}
+
 enum class ControlOp : std::uint8_t {
   kNone,
   kBranch,

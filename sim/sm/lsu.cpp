@@ -35,7 +35,8 @@ int Lsu::new_footprint() {
   return index;
 }
 
-void Lsu::enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std::uint32_t cta_ordinal, Cycle now) {
+void Lsu::enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std::uint32_t cta_ordinal,
+                  std::uint32_t warp, Cycle now) {
   const isa::Instruction& inst = program_.instructions[dynamic.index];
   AccessSite& site = counters_.sites[dynamic.index];
   Request request;
@@ -48,6 +49,7 @@ void Lsu::enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std
   request.read_scoreboard = inst.read_scoreboard;
   request.ready = now + p_.mio_start;
   request.cta_ordinal = cta_ordinal;
+  request.warp = warp;
   request.site = dynamic.index;
   if (isa::is_global(inst.memory)) {
     const int index = new_footprint();
@@ -71,9 +73,8 @@ void Lsu::start_transfers(Cycle now) {
     }
     Request request = queue.front();
     queue.pop_front();
-    if (queue_size_[sub]-- == p_.mio_queue) {
-      space_freed_ |= 1U << sub;
-    }
+    events_.schedule(now + p_.mio_slot_release,
+                     SmEvent{SmEvent::Kind::kQueueSlotFree, static_cast<std::uint8_t>(sub), 0, 0});
     const Cycle there = now + request.registers * p_.mio_per_register;
     link_free_[sub] = there;
     request.ready = there;
@@ -131,9 +132,9 @@ bool Lsu::try_start(const Request& request, Cycle now) {
 void Lsu::leave_mark(const Request& request, Cycle now) {
   if (keep_marks_) {
     const model::GlobalFootprint& footprint = footprints_[request.footprint];
-    marks_.push_back(GlobalAccessMark{now, request.cta_ordinal, request.site, request.op == isa::MemoryOp::kStoreGlobal,
-                                      static_cast<std::uint32_t>(mark_lines_.size()),
-                                      static_cast<std::uint32_t>(footprint.line_count)});
+    marks_.push_back(GlobalAccessMark{
+        now, request.cta_ordinal, request.warp, request.site, request.op == isa::MemoryOp::kStoreGlobal,
+        static_cast<std::uint32_t>(mark_lines_.size()), static_cast<std::uint32_t>(footprint.line_count)});
     mark_lines_.insert(mark_lines_.end(), footprint.lines.begin(), footprint.lines.begin() + footprint.line_count);
   }
 }

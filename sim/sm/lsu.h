@@ -3,11 +3,11 @@
 // loads through the data pipe, and the drain of stores.
 //
 // Life of an LDS: issue -> queue (mio.queue_entries) -> transfer, 2 cycles per source register, while the SM-wide stage
-// has a credit (mio.shared_queue_entries) -> wavefronts, each request at most one per 2 cycles, two requests
-// interleaved -> data after a fixed latency, credit back. Life of an LDG: the same up to the stage -> tag lookup, one
-// line per cycle on a miss -> requests to the chip -> when the last line is back, the return takes the data pipe ->
-// data after a fixed latency. Source: H200 microbenchmarks, memory issue path and shared memory (issue times of the
-// K-th request).
+// has a credit (mio.shared_queue_entries); the place in the queue is free mio.slot_release_cycles later -> wavefronts,
+// each request at most one per 2 cycles, two requests interleaved -> data after a fixed latency, credit back. Life of
+// an LDG: the same up to the stage -> tag lookup, one line per cycle on a miss -> requests to the chip -> when the last
+// line is back, the return takes the data pipe -> data after a fixed latency. Source: H200 microbenchmarks, memory
+// issue path and shared memory (issue times of the K-th request).
 #pragma once
 
 #include <array>
@@ -38,9 +38,9 @@ class Lsu {
   [[nodiscard]] bool queue_full(int sub) const { return queue_size_[sub] >= p_.mio_queue; }
 
   /// Takes a memory instruction that warp `slot` of `sub` issued at `now`; the queue must have room and a lane be
-  /// active.
-  /// `cta_ordinal` counts the CTAs of the SM, for request generators.
-  void enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std::uint32_t cta_ordinal, Cycle now);
+  /// active. `cta_ordinal` counts the CTAs of the SM and `warp` the warps of the CTA, for request generators.
+  void enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std::uint32_t cta_ordinal, std::uint32_t warp,
+               Cycle now);
 
   /// Advances to cycle `now`; returns the next cycle in which it has something to do by itself (kNever if none).
   Cycle tick(Cycle now);
@@ -48,8 +48,8 @@ class Lsu {
   /// A request's data has been delivered: its place in the SM-wide stage is free again.
   void return_credit() { --credits_used_; }
 
-  /// Sub-partitions whose queue got room since the last call, as a bit mask.
-  [[nodiscard]] std::uint32_t take_space_freed() { return std::exchange(space_freed_, 0U); }
+  /// A place in the MIO queue of `sub` is free again; true if the queue was full.
+  [[nodiscard]] bool free_queue_slot(int sub) { return queue_size_[sub]-- == p_.mio_queue; }
 
   /// Data of a read is back from the chip at `now`. The LSU must be ticked at `now` afterwards.
   void deliver(std::uint64_t line, std::uint32_t sectors, Cycle now);
@@ -79,6 +79,7 @@ class Lsu {
     std::uint16_t footprint = 0;  ///< index into footprints_, for global accesses
     std::uint32_t active_bytes = 0;
     std::uint32_t cta_ordinal = 0;
+    std::uint32_t warp = 0;
     std::uint32_t site = 0;
     Cycle ready = 0;  ///< in the queue: earliest transfer; in the stage: when it is there
   };
@@ -116,7 +117,7 @@ class Lsu {
   int sub_partitions_;
 
   std::array<std::deque<Request>, kMaxSubPartitions> queues_;
-  std::array<int, kMaxSubPartitions> queue_size_{};
+  std::array<int, kMaxSubPartitions> queue_size_{};  ///< places taken, those of requests that just left included
   std::array<Cycle, kMaxSubPartitions> link_free_{};
   int transfer_turn_ = 0;
   std::vector<Request> stage_;  ///< in order of transfer start
@@ -144,7 +145,6 @@ class Lsu {
   std::vector<model::LineAccess> mark_lines_;
   bool keep_marks_ = false;
   std::uint32_t sequence_ = 0;
-  std::uint32_t space_freed_ = 0;
 };
 
 }  // namespace tilesim::sim

@@ -98,9 +98,6 @@ void Sm::run_cycle(Cycle now) {
   events_.run(now, [this, now](const SmEvent& event) { handle(event, now); });
   if (lsu_wake_ <= now) {
     lsu_wake_ = lsu_.tick(now);
-    for (std::uint32_t freed = lsu_.take_space_freed(); freed != 0; freed &= freed - 1) {
-      wake(std::countr_zero(freed), now);
-    }
   }
   for (int sub = 0; sub < load_.sub_partitions; ++sub) {
     if (sub_wake_[sub] <= now) {
@@ -133,6 +130,11 @@ void Sm::handle(const SmEvent& event, Cycle now) {
     case SmEvent::Kind::kCreditReturn:
       lsu_.return_credit();
       lsu_wake_ = now;
+      break;
+    case SmEvent::Kind::kQueueSlotFree:
+      if (lsu_.free_queue_slot(event.sub)) {
+        wake(event.sub, now);
+      }
       break;
     case SmEvent::Kind::kCtaStart:
       launch_cta(event.index, now);

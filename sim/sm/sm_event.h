@@ -13,6 +13,7 @@ struct SmEvent {
     kStoreDrained,       ///< warp `slot` of `sub`: one store has left the SM
     kBarrierRelease,     ///< warp `slot` of `sub` may pass its barrier
     kCreditReturn,       ///< a request has left the SM-wide memory stage
+    kQueueSlotFree,      ///< a place in the MIO queue of `sub` is free again
     kCtaStart,           ///< CTA slot `index` gets its next CTA
   };
   Kind kind = Kind::kScoreboardRelease;

@@ -30,6 +30,8 @@ SmParameters make_sm_parameters(const model::GpuSpec& spec, int l1_bytes) {
   p.constant_miss = spec.pipe.constant_miss_latency;
   p.mio_queue = as_int(spec.mio.queue_entries);
   p.mio_shared_queue = as_int(spec.mio.shared_queue_entries);
+  p.mio_slot_release = spec.mio.slot_release_cycles;
+  p.mio_retry = spec.mio.retry_cycles;
   p.mio_start = spec.mio.transfer_start_cycles;
   p.mio_per_register = spec.mio.transfer_cycles_per_register;
   p.wavefront = spec.lsu.wavefront_interval;

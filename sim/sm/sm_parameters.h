@@ -15,33 +15,34 @@ enum class WarpPolicy {
 
 struct SmParameters {
   // Issue and operands.
-  Cycle yield_extra = 1;
-  Cycle branch_taken = 10;
-  int operand_window = 2;
-  int register_banks = 2;
+  Cycle yield_extra = 0;
+  Cycle branch_taken = 0;
+  int operand_window = 0;
+  int register_banks = 0;
   WarpPolicy policy = WarpPolicy::kGreedyHighestSlot;
   // Pipes: issue intervals and latencies.
-  Cycle fma_half = 2, fma_wide = 4, fma_wide_hold = 2, half = 2, alu = 2, uniform = 2, fp64 = 2, hfma2_mma = 2;
-  Cycle hmma = 6, xu = 8, xu_latency = 17, s2r = 2, s2r_latency = 23, ldc = 2, ldc_latency = 28, constant_miss = 0;
-  int xu_queue = 2;
+  Cycle fma_half = 0, fma_wide = 0, fma_wide_hold = 0, half = 0, alu = 0, uniform = 0, fp64 = 0, hfma2_mma = 0;
+  Cycle hmma = 0, xu = 0, xu_latency = 0, s2r = 0, s2r_latency = 0, ldc = 0, ldc_latency = 0, constant_miss = 0;
+  int xu_queue = 0;
   // Memory instruction path.
-  int mio_queue = 9, mio_shared_queue = 20;
-  Cycle mio_start = 6, mio_per_register = 2;
-  Cycle wavefront = 1, request_wavefront = 2;
-  int concurrent_requests = 2;
-  Cycle lds_latency = 23, lds64_extra = 1, lds128_extra = 3, l1_hit_latency = 31;
-  double miss_lines_per_cycle = 1.0;
-  double store_cycles_per_sector = 1.0, store_cycles_per_partial_line = 0.7;
-  int store_sectors_in_flight = 512;
-  int l1_bytes = 196608, l1_line = 128, l1_ways = 4, tag_lines = 4;
+  int mio_queue = 0, mio_shared_queue = 0;
+  Cycle mio_slot_release = 0, mio_retry = 0;
+  Cycle mio_start = 0, mio_per_register = 0;
+  Cycle wavefront = 0, request_wavefront = 0;
+  int concurrent_requests = 0;
+  Cycle lds_latency = 0, lds64_extra = 0, lds128_extra = 0, l1_hit_latency = 0;
+  double miss_lines_per_cycle = 0;
+  double store_cycles_per_sector = 0, store_cycles_per_partial_line = 0;
+  int store_sectors_in_flight = 0;
+  int l1_bytes = 0, l1_line = 0, l1_ways = 0, tag_lines = 0;
   // Barriers and CTAs.
-  Cycle barrier_base = 12, barrier_per_warp = 2, barrier_skew_cycles = 2;
-  int barrier_skew_warps = 4;
-  Cycle cta_launch = 0, cta_turnaround = 420;
+  Cycle barrier_base = 0, barrier_per_warp = 0, barrier_skew_cycles = 0;
+  int barrier_skew_warps = 0;
+  Cycle cta_launch = 0, cta_turnaround = 0;
   // Instruction fetch, in units of instruction lines.
-  int line_instructions = 8, l0_lines = 44, l1i_lines = 256, l15_lines = 1024;
-  Cycle l0_miss_branch = 10, cold_latency = 300;
-  double l1_miss_per_instruction = 2.06, l15_miss_per_instruction = 5.7, cold_per_instruction = 2.1;
+  int line_instructions = 0, l0_lines = 0, l1i_lines = 0, l15_lines = 0;
+  Cycle l0_miss_branch = 0, cold_latency = 0;
+  double l1_miss_per_instruction = 0, l15_miss_per_instruction = 0, cold_per_instruction = 0;
 };
 
 /// Collects the parameters; `l1_bytes` is what the carve-out leaves to the L1.

@@ -215,7 +215,20 @@ void SubPartition::record(const Classes& classes, Cycle begin, Cycle end) {
 
 // ---------------------------------------------------------------- one cycle
 
-int SubPartition::pick(std::uint32_t eligible) const {
+/// Warps that wait for a place in the MIO queue go before others, those that had none lately before the rest.
+std::uint32_t SubPartition::whose_turn(std::uint32_t eligible, Cycle now) const {
+  std::uint32_t waiting = eligible & throttled_;
+  std::uint32_t rested = 0;
+  for (std::uint32_t rest = waiting; rest != 0; rest &= rest - 1) {
+    const int slot = std::countr_zero(rest);
+    rested |= warps_[static_cast<std::size_t>(slot)].yields_queue_until <= now ? bit(slot) : 0U;
+  }
+  waiting = rested != 0 ? rested : waiting;
+  return waiting != 0 ? waiting : eligible;
+}
+
+int SubPartition::pick(std::uint32_t eligible, Cycle now) const {
+  eligible = whose_turn(eligible, now);
   if (last_ >= 0 && (eligible & bit(last_)) != 0 && p_.policy != WarpPolicy::kRoundRobin) {
     return last_;
   }
@@ -250,7 +263,7 @@ Cycle SubPartition::tick(Cycle now) {
   if (eligible == 0) {
     return std::min(wake, next_timer(now));
   }
-  const int slot = pick(eligible);
+  const int slot = pick(eligible, now);
   const isa::Instruction& inst = *warps_[static_cast<std::size_t>(slot)].next;
   const Cycle ports = ports_.earliest(inst, slot, now);
   if (ports > now) {  // the picked instruction sits in dispatch until its operands can be read
@@ -260,6 +273,10 @@ Cycle SubPartition::tick(Cycle now) {
     classes_.dispatch = bit(slot);
     classes_.not_selected = eligible & ~bit(slot);
     return std::min({dispatch_free_, wake, next_timer(now)});
+  }
+  if ((throttled_ & bit(slot)) != 0) {
+    throttled_ &= ~bit(slot);
+    warps_[static_cast<std::size_t>(slot)].yields_queue_until = now + p_.mio_retry;
   }
   classes_.selected = bit(slot);
   classes_.not_selected = eligible & ~bit(slot);
@@ -279,6 +296,7 @@ std::uint32_t SubPartition::find_eligible(Cycle now, Cycle& wake) {
         classes_.lg = users & ready_global_;
         classes_.mio = users & ~ready_global_;
         eligible &= ~users;
+        throttled_ |= users;
       }
       continue;
     }
@@ -364,7 +382,7 @@ void SubPartition::issue_memory(int slot, const isa::Instruction& inst, const is
   if (inst.memory == isa::MemoryOp::kStoreGlobal) {
     ++warp.outstanding_stores;
   }
-  s_.lsu.enqueue(index_, slot, dynamic, warp.cta_ordinal, now);
+  s_.lsu.enqueue(index_, slot, dynamic, warp.cta_ordinal, warp.id.warp, now);
   s_.lsu_work = true;
 }
 

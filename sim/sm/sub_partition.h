@@ -84,7 +84,8 @@ class SubPartition {
   void account(Cycle now);
   void record(const Classes& classes, Cycle begin, Cycle end);
   [[nodiscard]] std::uint32_t find_eligible(Cycle now, Cycle& wake);
-  [[nodiscard]] int pick(std::uint32_t eligible) const;
+  [[nodiscard]] int pick(std::uint32_t eligible, Cycle now) const;
+  [[nodiscard]] std::uint32_t whose_turn(std::uint32_t eligible, Cycle now) const;
   void issue(int slot, Cycle now);
   void account_issue_cycle(int slot, Cycle now);
   void issue_memory(int slot, const isa::Instruction& inst, const isa::DynamicInstruction& dynamic, Cycle now);
@@ -109,7 +110,8 @@ class SubPartition {
   Cycle dispatch_free_ = 0;
   std::uint32_t in_dispatch_ = 0;  ///< the warp whose operands dispatch waits for
   int last_ = -1;
-  Classes classes_;  ///< of every cycle in [accounted_, now)
+  std::uint32_t throttled_ = 0;  ///< warps that have met a full MIO queue since their last issue
+  Classes classes_;              ///< of every cycle in [accounted_, now)
   Cycle accounted_ = 0;
   static constexpr int kTimerSpan = 64;
   std::array<std::uint32_t, kTimerSpan> timers_{};  ///< by cycle mod span

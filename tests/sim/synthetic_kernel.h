@@ -22,6 +22,9 @@ struct SyntheticKernel final : isa::KernelStream {
   std::uint64_t trips =
       1;  ///< executions of the loop that ends at each branch; the branch goes to its target that often less one
   AddressOf address = [](auto, auto, auto, auto, int lane) { return static_cast<std::uint64_t>(lane) * 4; };
+  /// Active lanes of an execution of a memory instruction.
+  using MaskOf = std::function<std::uint32_t(std::uint32_t index, std::uint64_t cta, int warp)>;
+  MaskOf mask = [](auto, auto, auto) { return ~0U; };
 
   isa::Instruction& add(isa::Pipe pipe, int stall = 1) {
     isa::Instruction inst;
@@ -61,6 +64,7 @@ class SyntheticWarp final : public isa::WarpStream {
     out.active_mask = ~0U;
     out.branch_taken = inst.control == isa::ControlOp::kBranch && trip_ + 1 < kernel_.trips;
     if (inst.memory != isa::MemoryOp::kNone) {
+      out.active_mask = kernel_.mask(out.index, cta_, warp_);
       for (int lane = 0; lane < isa::kWarpSize; ++lane) {
         out.addresses[static_cast<std::size_t>(lane)] = kernel_.address(out.index, trip_, cta_, warp_, lane);
       }

@@ -163,7 +163,7 @@ TEST_CASE("MIO queue: 32-bit LDS issue 1 per cycle for the first 12, then at the
   CHECK(std::abs((cycles.at(31) - cycles.at(0)) - 50) <= 2);  // measured: 57 - 7
 }
 
-TEST_CASE("MIO queue: hard stop at about 30 requests of one sub-partition when each takes 64 cycles") {
+TEST_CASE("MIO queue: hard stop at 30 requests of one sub-partition when each takes 64 cycles") {
   SyntheticKernel kernel;
   kernel.address = lanes_apart(128);
   for (int i = 0; i < 40; ++i) {
@@ -171,9 +171,46 @@ TEST_CASE("MIO queue: hard stop at about 30 requests of one sub-partition when e
   }
   kernel.add_exit();
   const std::vector<Cycle> cycles = run(kernel).heard.cycles();
-  CHECK(cycles.at(27) - cycles.at(0) < 60);                     // measured 42
-  CHECK(std::abs((cycles.at(31) - cycles.at(0)) - 149) <= 64);  // measured 149
+  CHECK(std::abs((cycles.at(27) - cycles.at(0)) - 42) <= 2);    // measured 42
+  CHECK(std::abs((cycles.at(29) - cycles.at(0)) - 46) <= 2);    // the 30th still at the transfer rate
+  CHECK(std::abs((cycles.at(31) - cycles.at(0)) - 149) <= 16);  // measured 149: the 31st had to wait
   CHECK(cycles.at(39) - cycles.at(31) == 8 * 64);               // measured 512
+}
+
+TEST_CASE("MIO queue: hard stop at 15 requests each when four sub-partitions start together") {
+  SyntheticKernel kernel;
+  kernel.threads.x = 128;
+  kernel.address = lanes_apart(128);
+  for (int i = 0; i < 40; ++i) {
+    kernel.add_memory(MemoryOp::kLoadShared, 4, 1, 0);
+  }
+  kernel.add_exit();
+  const Run done = run(kernel);
+  int before_the_stop = 0;
+  for (const auto& [key, issues] : done.heard.issues) {
+    before_the_stop +=
+        static_cast<int>(std::count_if(issues.begin(), issues.begin() + 40, [&](const Recorder::Issue& issue) {
+          return issue.cycle - issues[0].cycle < 50;
+        }));
+    CHECK(issues[39].cycle - issues[31].cycle == 8 * 128);  // measured 1,024
+  }
+  CHECK(before_the_stop == 60);  // measured 15 each: K = 14 at 24, K = 16 at 149
+}
+
+TEST_CASE("MIO queue: two warps of a sub-partition at a full queue take turns") {
+  SyntheticKernel kernel;
+  kernel.threads.x = 256;
+  kernel.address = [](auto, auto, auto, auto, int lane) { return static_cast<std::uint64_t>(lane) * 16; };
+  for (int i = 0; i < 40; ++i) {
+    kernel.add_memory(MemoryOp::kLoadShared, 16, 1, 0);
+  }
+  kernel.add_exit();
+  const Run done = run(kernel);
+  for (std::uint32_t warp = 0; warp < 8; ++warp) {
+    const std::vector<Cycle> cycles = done.heard.cycles(warp);
+    CAPTURE(warp);
+    CHECK(cycles.at(24) - cycles.at(20) == 4 * 32);  // measured 32 each, in turn
+  }
 }
 
 TEST_CASE("barriers: back to back over n warps 12 + 2n cycles") {

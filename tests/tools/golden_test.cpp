@@ -1,4 +1,4 @@
-// Text reports that need no simulation, compared with recorded ones; golden/regenerate makes them anew.
+// Text reports compared with recorded ones; golden/regenerate makes them anew.
 #include "tests/tools/command.h"
 
 namespace tilesim::test {
@@ -22,6 +22,7 @@ TEST_CASE("golden reports", "[golden]") {
   require_golden("check_mma", {"check", "--m", "8192", "--n", "8192", "--k", "8192", "--family", "mma", "--dtype", "bf16", "--layout", "nt", "--tile", "128x128x32", "--wm", "64", "--wn", "32", "--stages", "3", "--copy", "cpasync", "--pad-a", "8", "--pad-b", "8"});
   require_golden("check_occupancy", {"check", "--threads", "256", "--regs", "100", "--smem", "16384"});
   require_golden("gpus", {"gpus"});
+  require_golden("replay_32x32_1024", {"replay", "--sass", "traces/calibration/h200/sgemm_32_32_32_2_2_s1_p0.sass", "--grid", "32,32", "--block", "256", "--smem", "8192", "--carveout", "132", "--regs", "30", "--args", "i32:1024,i32:1024,i32:1024,ptr:4MiB,ptr:4MiB,ptr:4MiB"});
   require_golden("gpus_show_h200", {"gpus", "show", "h200"});
   // clang-format on
 }

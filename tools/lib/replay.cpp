@@ -79,7 +79,7 @@ void add_counter_metrics(ReplayResult& r, const RunTotals& t) {
   double loads = 0.0;
   double stores = 0.0;
   for (const SiteReport& site : r.sites) {
-    (site.text.find("STS") != std::string::npos ? stores : loads) += site.shared ? site.conflicts() : 0.0;
+    (site.store ? stores : loads) += site.shared ? site.conflicts() : 0.0;
   }
   add("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", loads + stores, "wavefronts");
   add("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", loads, "wavefronts");
@@ -109,10 +109,11 @@ void fill(ReplayResult& r, const RunTotals& t, const isa::Program& program) {
       t.warp_cycles > 0.0 ? t.states[static_cast<std::size_t>(sim::WarpState::kBarrier)] / t.warp_cycles : 0.0;
   for (std::size_t i = 0; i < t.sites.size(); ++i) {
     const SiteTotals& site = t.sites[i];
+    const isa::MemoryOp op = program.instructions[i].memory;
     if (site.requests > 0.0) {
-      r.sites.push_back(SiteReport{static_cast<std::uint32_t>(i), program.text[i],
-                                   !isa::is_global(program.instructions[i].memory), site.requests, site.wavefronts,
-                                   site.ideal_wavefronts, site.sectors, site.lines});
+      r.sites.push_back(SiteReport{static_cast<std::uint32_t>(i), program.text[i], !isa::is_global(op),
+                                   isa::is_store(op), site.requests, site.wavefronts, site.ideal_wavefronts,
+                                   site.sectors, site.lines});
     }
   }
   add_occupancy_metrics(r);

@@ -42,6 +42,7 @@ struct SiteReport {
   std::uint32_t index = 0;
   std::string text;
   bool shared = false;
+  bool store = false;
   double requests = 0.0;
   double wavefronts = 0.0;
   double ideal_wavefronts = 0.0;

@@ -15,7 +15,7 @@ namespace tilesim::app {
 namespace {
 
 /// A warp with more instructions than this is refused instead of waited for.
-constexpr std::uint64_t kLongestWarp = std::uint64_t{1} << 32;
+constexpr std::uint64_t kLongestWarp = std::uint64_t{1} << 30;
 /// Trips of the short and the long run. The short one must be long against a CTA's epilogue, or the loop of one CTA
 /// hides under the stores of another and the line is too flat.
 struct Lengths {
