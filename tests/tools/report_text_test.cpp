@@ -34,7 +34,7 @@ app::ReplayResult made_up() {
   }
   r.barrier_share = 0.12;
   for (std::uint32_t i = 0; i < 40; ++i) {
-    r.sites.push_back({i, "LDS.128 R4, [R8+0x1000]", i % 2 == 0, 1e6, 4e6 + i, 4e6, 16e6, 4e6});
+    r.sites.push_back({i, "LDS.128 R4, [R8+0x1000]", i % 2 == 0, false, 1e6, 4e6 + i, 4e6, 16e6, 4e6});
   }
   r.metrics["dram__bytes_read.sum"] = {5e8, "bytes", app::MetricKind::kSimulated};
   r.coverage.simulated_sms = 2;
