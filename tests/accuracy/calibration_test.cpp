@@ -66,7 +66,7 @@ std::string largest(const std::map<std::string, double>& shares) {
 
 /// One kernel at one size.
 struct Comparison {
-  app::ReplayResult predicted;
+  app::KernelResult predicted;
   std::map<std::string, double> measured;
   double error = 0.0;        ///< of sm__cycles_active.avg
   double worst_share = 0.0;  ///< largest distance of a warp state's share of all waiting
@@ -131,7 +131,7 @@ TEST_CASE("calibration kernels: instructions, occupancy, conflicts, cycles and w
       Comparison c = compare(*gpu, kernel, size);
       const auto value = [&c](const std::string& name) { return c.predicted.metrics.at(name).value; };
       CAPTURE(kernel.name, size);
-      CHECK(c.predicted.registers == kernel.registers);  // highest referenced + 3
+      CHECK(c.predicted.launch.registers == kernel.registers);  // highest referenced + 3
       CHECK(std::abs(value("smsp__inst_executed.sum") / c.measured["smsp__inst_executed.sum"] - 1.0) < 0.001);
       for (const char* limit : {"registers", "shared_mem", "warps", "blocks", "barriers"}) {
         const std::string name = fmt::format("launch__occupancy_limit_{}", limit);

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/catch.h"
+#include "tools/reports/kernel_text.h"
 #include "tools/reports/replay_json.h"
-#include "tools/reports/replay_text.h"
 #include "tools/reports/text.h"
 
 namespace tilesim::reports {
@@ -12,12 +12,12 @@ namespace tilesim::reports {
 namespace {
 
 /// A result with every part filled, more states and sites than a screen takes.
-app::ReplayResult made_up() {
-  app::ReplayResult r;
+app::KernelResult made_up() {
+  app::KernelResult r;
   r.kernel = "void sgemm_tile<128, 128, 8>(int, int, int)";
   r.gpu = *model::find_gpu_spec("h200");
-  r.request.listing = "kernel.sass";
-  r.registers = 120;
+  r.origin = "kernel.sass";
+  r.launch.registers = 120;
   r.occupancy.ctas = 2;
   r.occupancy.by_registers = 2;
   r.occupancy.by_barriers = 16;
@@ -74,7 +74,7 @@ TEST_CASE("bars and cells keep their width", "[unit]") {
 }
 
 TEST_CASE("the report of a replay fits a screen and leads with the verdict", "[unit]") {
-  const std::string text = replay_text(made_up(), cli::Palette(false));
+  const std::string text = kernel_text(made_up(), cli::Palette(false));
   INFO(text);
   CHECK(std::count(text.begin(), text.end(), '\n') <= 40);
   CHECK(text.starts_with("sgemm_tile<128, 128, 8> takes 1 ms on the NVIDIA H200 SXM: 40 TFLOP/s, 50.0 %"));

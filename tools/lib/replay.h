@@ -2,16 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "model/gpu_spec.h"
-#include "model/occupancy.h"
 #include "model/result.h"
 #include "sim/isa/stream.h"
-#include "sim/result.h"
+#include "tools/lib/kernel_result.h"
 
 namespace tilesim::app {
 
@@ -29,64 +26,8 @@ struct ReplayRequest {
   int threads = 1;                  ///< host threads
 };
 
-enum class MetricKind { kSimulated, kAnalytic };
-
-struct Metric {
-  double value = 0.0;
-  std::string unit;
-  MetricKind kind = MetricKind::kSimulated;
-};
-
-/// One memory instruction of the code.
-struct SiteReport {
-  std::uint32_t index = 0;
-  std::string text;
-  bool shared = false;
-  bool store = false;
-  double requests = 0.0;
-  double wavefronts = 0.0;
-  double ideal_wavefronts = 0.0;
-  double sectors = 0.0;
-  double lines = 0.0;
-  [[nodiscard]] double conflicts() const { return wavefronts - ideal_wavefronts; }
-};
-
-/// What was simulated and what was extrapolated from it.
-struct Coverage {
-  bool detailed = false;
-  int simulated_sms = 0;
-  int sms_with_work = 0;
-  std::uint64_t loop_trips = 0;        ///< of the main loop, per warp; 0 without a loop
-  std::vector<std::uint64_t> lengths;  ///< trips simulated per run; one entry = nothing extrapolated in time
-  std::uint64_t instructions_simulated = 0;
-};
-
-struct ReplayResult {
-  std::string kernel;  ///< demangled
-  model::GpuSpec gpu;
-  ReplayRequest request;
-  int registers = 0;
-  bool registers_assumed = false;
-  bool carveout_assumed = false;
-  model::Occupancy occupancy;
-  double clock_mhz = 0.0;
-  double cycles_active_avg = 0.0;   ///< sm__cycles_active.avg, idle SMs included
-  double cycles_elapsed_max = 0.0;  ///< sm__cycles_elapsed.max
-  double seconds = 0.0;
-  double flops = 0.0;
-  double peak_flops_per_second = 0.0;  ///< FP32, all SMs, at clock_mhz
-  double instructions = 0.0;
-  std::array<double, sim::kWarpStateCount> state_per_issue{};  ///< warp cycles per issued instruction
-  double barrier_share = 0.0;                                  ///< barrier cycles over all warp cycles
-  std::vector<SiteReport> sites;
-  double waves = 0.0;
-  std::map<std::string, Metric> metrics;  ///< by Nsight Compute name
-  Coverage coverage;
-  std::vector<std::string> notes;
-};
-
 /// Replays the kernel. Errors: the listing's, the launch's, an access outside its allocation, a kernel that does not
 /// fit.
-[[nodiscard]] Result<ReplayResult> replay(const model::GpuSpec& gpu, const ReplayRequest& request);
+[[nodiscard]] Result<KernelResult> replay(const model::GpuSpec& gpu, const ReplayRequest& request);
 
 }  // namespace tilesim::app

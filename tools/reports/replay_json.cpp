@@ -1,7 +1,7 @@
 #include "tools/reports/replay_json.h"
 
 #include "tools/reports/json_document.h"
-#include "tools/reports/replay_text.h"
+#include "tools/reports/kernel_text.h"
 
 namespace tilesim::reports {
 
@@ -9,19 +9,19 @@ namespace {
 
 Json extents(const isa::Dim3& d) { return Json::array({d.x, d.y, d.z}); }
 
-Json launch_of(const app::ReplayResult& r) {
-  return Json{{"grid", extents(r.request.grid)},
-              {"block", extents(r.request.block)},
-              {"shared_bytes", r.request.shared_bytes},
-              {"registers_per_thread", r.registers},
-              {"registers_assumed", r.registers_assumed},
+Json launch_of(const app::KernelResult& r) {
+  return Json{{"grid", extents(r.launch.grid)},
+              {"block", extents(r.launch.block)},
+              {"shared_bytes", r.launch.shared_bytes},
+              {"registers_per_thread", r.launch.registers},
+              {"registers_assumed", r.launch.registers_assumed},
               {"carveout_kb", r.occupancy.carveout_kb},
-              {"carveout_assumed", r.carveout_assumed},
-              {"arguments", r.request.arguments},
+              {"carveout_assumed", !r.launch.carveout_kb},
+              {"arguments", r.launch.arguments},
               {"clock_mhz", r.clock_mhz}};
 }
 
-Json metrics_of(const app::ReplayResult& r) {
+Json metrics_of(const app::KernelResult& r) {
   Json metrics = Json::object();
   for (const auto& [name, m] : r.metrics) {
     metrics[name] = json_metric(m.value, m.unit, m.kind == app::MetricKind::kSimulated ? "simulated" : "analytic");
@@ -34,7 +34,7 @@ Json metrics_of(const app::ReplayResult& r) {
   return metrics;
 }
 
-Json states_of(const app::ReplayResult& r) {
+Json states_of(const app::KernelResult& r) {
   const auto shares = waiting_shares(r);
   Json states = Json::array();
   for (std::size_t s = 0; s < shares.size(); ++s) {
@@ -45,7 +45,7 @@ Json states_of(const app::ReplayResult& r) {
   return states;
 }
 
-Json sites_of(const app::ReplayResult& r) {
+Json sites_of(const app::KernelResult& r) {
   Json sites = Json::array();
   for (const app::SiteReport& s : r.sites) {
     sites.push_back(Json{{"index", s.index},
@@ -72,12 +72,12 @@ Json coverage_of(const app::Coverage& c) {
 
 }  // namespace
 
-std::string replay_json(const app::ReplayResult& r) {
+std::string replay_json(const app::KernelResult& r) {
   Json json = json_document("replay", r.gpu);
   json["problem"] = nullptr;  // a replay knows a launch, not a matrix product
-  json["kernel"] = Json{{"name", r.kernel}, {"listing", r.request.listing}, {"code", "compiled"}};
+  json["kernel"] = Json{{"name", r.kernel}, {"listing", r.origin}, {"code", r.code}};
   json["launch"] = launch_of(r);
-  json["result"] = Json{{"verdict", replay_verdict(r)},
+  json["result"] = Json{{"verdict", kernel_verdict(r)},
                         {"metrics", metrics_of(r)},
                         {"occupancy", json_of(r.occupancy)},
                         {"warp_states", states_of(r)},

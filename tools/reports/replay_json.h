@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "tools/lib/replay.h"
+#include "tools/lib/kernel_result.h"
 
 namespace tilesim::reports {
 
-[[nodiscard]] std::string replay_json(const app::ReplayResult& result);
+[[nodiscard]] std::string replay_json(const app::KernelResult& result);
 
 }  // namespace tilesim::reports

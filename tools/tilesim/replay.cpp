@@ -9,8 +9,8 @@
 
 #include "model/legality.h"
 #include "tools/cli/numbers.h"
+#include "tools/reports/kernel_text.h"
 #include "tools/reports/replay_json.h"
-#include "tools/reports/replay_text.h"
 #include "tools/tilesim/application.h"
 #include "tools/tilesim/gpu_flags.h"
 
@@ -153,14 +153,14 @@ Result<app::ReplayRequest> request_from(const Invocation& invocation) {
   return request;
 }
 
-Result<ExitCode> deliver(const app::ReplayResult& result, const Outputs& outputs) {
+Result<ExitCode> deliver(const app::KernelResult& result, const Outputs& outputs) {
   if (outputs.json) {
     if (const auto written = outputs.json->write(reports::replay_json(result)); !written) {
       return tl::unexpected<Error>(written.error());
     }
   }
   if (outputs.wants_text()) {
-    if (const auto written = Output::standard().write(reports::replay_text(result, outputs.palette)); !written) {
+    if (const auto written = Output::standard().write(reports::kernel_text(result, outputs.palette)); !written) {
       return tl::unexpected<Error>(written.error());
     }
   }

@@ -1,4 +1,4 @@
-#include "tools/lib/replay_run.h"
+#include "tools/lib/kernel_run.h"
 
 #include <algorithm>
 #include <future>
@@ -6,16 +6,12 @@
 #include <memory>
 
 #include "sim/simulate.h"
-#include "tools/lib/replay.h"
-#include "traces/emulator/main_loop.h"
-#include "traces/emulator/sass_kernel.h"
+#include "tools/lib/kernel_result.h"
 
 namespace tilesim::app {
 
 namespace {
 
-/// A warp with more instructions than this is refused instead of waited for.
-constexpr std::uint64_t kLongestWarp = std::uint64_t{1} << 30;
 /// Trips of the short and the long run. The short one must be long against a CTA's epilogue, or the loop of one CTA
 /// hides under the stores of another and the line is too flat.
 struct Lengths {
@@ -95,9 +91,9 @@ std::vector<double*> numbers(RunTotals& t) {
 /// One simulation with `length` trips of the main loop (all of them if 0).
 class Runner {
  public:
-  Runner(const ReplayResult& result, const traces::DecodedKernel& kernel, const traces::LaunchParameters& launch,
-         std::vector<Representative> representatives, traces::MainLoop loop)
-      : result_(result), kernel_(kernel), launch_(launch), representatives_(std::move(representatives)), loop_(loop) {}
+  Runner(const KernelResult& result, const KernelSource& source, bool detailed,
+         std::vector<Representative> representatives)
+      : result_(result), source_(source), detailed_(detailed), representatives_(std::move(representatives)) {}
 
   struct Outcome {
     RunTotals totals;
@@ -105,15 +101,9 @@ class Runner {
   };
 
   [[nodiscard]] Result<Outcome> run(std::uint64_t length) const {
-    auto kernel = traces::SassKernel::create(kernel_, launch_);
+    const auto kernel = source_.open(length);
     if (!kernel) {
       return tl::unexpected<Error>(kernel.error());
-    }
-    if (length != 0) {
-      const auto skip = (*kernel)->set_trip_skip(traces::TripSkip{loop_.branch, length / 2, loop_.trips - length});
-      if (!skip) {
-        return tl::unexpected<Error>(skip.error());
-      }
     }
     const auto simulated = sim::simulate(result_.gpu, **kernel, options());
     if (!simulated) {
@@ -139,7 +129,7 @@ class Runner {
     o.ctas_per_sm = static_cast<int>(result_.occupancy.ctas);
     o.l1_bytes = static_cast<int>(result_.gpu.l1.capacity_bytes) - result_.occupancy.carveout_kb * 1024;
     o.clock_mhz = result_.clock_mhz;
-    if (!result_.request.detailed) {
+    if (!detailed_) {
       for (const Representative& r : representatives_) {
         o.detailed_sms.push_back(r.sm);
       }
@@ -147,45 +137,36 @@ class Runner {
     return o;
   }
 
-  const ReplayResult& result_;
-  const traces::DecodedKernel& kernel_;
-  const traces::LaunchParameters& launch_;
+  const KernelResult& result_;
+  const KernelSource& source_;
+  bool detailed_;
   std::vector<Representative> representatives_;
-  traces::MainLoop loop_;
 };
+
+Lengths lengths_for(std::uint64_t most_ctas, const Effort& effort) {
+  return effort.brief || most_ctas >= kManyCtas ? kManyCtasLengths : kFewCtasLengths;
+}
 
 }  // namespace
 
-Result<RunTotals> run_replay(ReplayResult& result, const traces::DecodedKernel& kernel,
-                             const traces::LaunchParameters& launch) {
-  const auto base = traces::SassKernel::create(kernel, launch);
-  if (!base) {
-    return tl::unexpected<Error>(base.error());
-  }
-  const auto loop = traces::find_main_loop(**base, kLongestWarp);
-  if (!loop) {
-    return tl::unexpected<Error>(loop.error());
-  }
+Result<RunTotals> run_kernel(KernelResult& result, const KernelSource& source, const Effort& effort) {
   const std::vector<std::uint64_t> ctas =
-      sim::ctas_by_sm(result.gpu, launch.grid.count(), static_cast<int>(result.occupancy.ctas));
+      sim::ctas_by_sm(result.gpu, source.grid().count(), static_cast<int>(result.occupancy.ctas));
   std::vector<Representative> representatives = choose(ctas);
   Coverage& coverage = result.coverage;
-  coverage.detailed = result.request.detailed;
-  coverage.loop_trips = *loop ? (*loop)->trips : 0;
+  coverage.detailed = effort.detailed;
+  coverage.loop_trips = source.loop_trips();
   coverage.sms_with_work = static_cast<int>(std::count_if(ctas.begin(), ctas.end(), [](auto n) { return n != 0; }));
-  const std::uint64_t most = *std::max_element(ctas.begin(), ctas.end());
-  if (result.request.detailed) {
+  if (effort.detailed) {
     representatives.clear();
     for (std::size_t sm = 0; sm < ctas.size(); ++sm) {
       representatives.push_back({static_cast<int>(sm), 1.0});
     }
   }
-  coverage.simulated_sms = result.request.detailed ? coverage.sms_with_work : static_cast<int>(representatives.size());
-  const Lengths lengths = most >= kManyCtas ? kManyCtasLengths : kFewCtasLengths;
-  const std::uint64_t short_length = lengths.shorter;
-  const std::uint64_t long_length = lengths.longer;
-  const Runner runner(result, kernel, launch, representatives, loop->value_or(traces::MainLoop{}));
-  if (result.request.detailed || coverage.loop_trips <= 2 * long_length) {
+  coverage.simulated_sms = effort.detailed ? coverage.sms_with_work : static_cast<int>(representatives.size());
+  const Lengths lengths = lengths_for(*std::max_element(ctas.begin(), ctas.end()), effort);
+  const Runner runner(result, source, effort.detailed, representatives);
+  if (effort.detailed || coverage.loop_trips <= 2 * lengths.longer) {
     auto outcome = runner.run(0);
     if (!outcome) {
       return tl::unexpected<Error>(outcome.error());
@@ -194,10 +175,10 @@ Result<RunTotals> run_replay(ReplayResult& result, const traces::DecodedKernel& 
     coverage.instructions_simulated = outcome->instructions;
     return std::move(outcome->totals);
   }
-  coverage.lengths = {short_length, long_length};
-  const auto policy = result.request.threads > 1 ? std::launch::async : std::launch::deferred;
-  auto pending = std::async(policy, [&runner, length = short_length] { return runner.run(length); });
-  auto longer = runner.run(long_length);
+  coverage.lengths = {lengths.shorter, lengths.longer};
+  const auto policy = effort.threads > 1 ? std::launch::async : std::launch::deferred;
+  auto pending = std::async(policy, [&runner, length = lengths.shorter] { return runner.run(length); });
+  auto longer = runner.run(lengths.longer);
   auto shorter = pending.get();
   for (const auto* outcome : {&shorter, &longer}) {
     if (!*outcome) {
@@ -205,8 +186,8 @@ Result<RunTotals> run_replay(ReplayResult& result, const traces::DecodedKernel& 
     }
     coverage.instructions_simulated += (*outcome)->instructions;
   }
-  const double factor =
-      static_cast<double>(coverage.loop_trips - short_length) / static_cast<double>(long_length - short_length);
+  const double factor = static_cast<double>(coverage.loop_trips - lengths.shorter) /
+                        static_cast<double>(lengths.longer - lengths.shorter);
   const std::vector<double*> from = numbers(shorter->totals);
   const std::vector<double*> to = numbers(longer->totals);
   for (std::size_t i = 0; i < to.size(); ++i) {

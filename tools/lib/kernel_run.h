@@ -1,4 +1,4 @@
-// Runs the simulator for a replay and scales what it counted to the whole chip and the whole loop.
+// Runs the simulator for a kernel and scales what it counted to the whole chip and the whole loop.
 //
 // Default mode: one SM per number of CTAs that SMs get (floor and ceiling) runs every instruction with all its CTAs;
 // the other SMs are request generators. If the main loop is long, two runs with part of its trips give a line that is
@@ -10,12 +10,18 @@
 
 #include "model/result.h"
 #include "sim/result.h"
-#include "traces/emulator/launch.h"
-#include "traces/sass/instruction.h"
+#include "tools/lib/kernel_source.h"
 
 namespace tilesim::app {
 
-struct ReplayResult;
+struct KernelResult;
+
+/// How much is simulated.
+struct Effort {
+  bool detailed = false;  ///< every SM, every trip
+  bool brief = false;     ///< the shortest runs: for comparisons of one configuration with itself
+  int threads = 1;        ///< host threads
+};
 
 struct SiteTotals {
   double requests = 0.0, wavefronts = 0.0, ideal_wavefronts = 0.0, sectors = 0.0, lines = 0.0;
@@ -36,8 +42,8 @@ struct RunTotals {
   std::vector<SiteTotals> sites;
 };
 
-/// Fills `result.coverage` as it goes. Errors: the simulator's.
-[[nodiscard]] Result<RunTotals> run_replay(ReplayResult& result, const traces::DecodedKernel& kernel,
-                                           const traces::LaunchParameters& launch);
+/// Runs `source` under the occupancy, clock and GPU of `result`; fills `result.coverage` as it goes. Errors: the
+/// source's and the simulator's.
+[[nodiscard]] Result<RunTotals> run_kernel(KernelResult& result, const KernelSource& source, const Effort& effort);
 
 }  // namespace tilesim::app

@@ -1,4 +1,4 @@
-#include "tools/reports/replay_text.h"
+#include "tools/reports/kernel_text.h"
 
 #include <fmt/format.h>
 
@@ -39,27 +39,27 @@ std::vector<std::size_t> top_states(const States& times, std::size_t count, bool
   return order;
 }
 
-double metric(const app::ReplayResult& r, const std::string& name) {
+double metric(const app::KernelResult& r, const std::string& name) {
   const auto found = r.metrics.find(name);
   return found == r.metrics.end() ? 0.0 : found->second.value;
 }
 
-double rate_of(const app::ReplayResult& r) { return r.seconds > 0.0 ? r.flops / r.seconds : 0.0; }
+double rate_of(const app::KernelResult& r) { return r.seconds > 0.0 ? r.flops / r.seconds : 0.0; }
 
-double percent_of_peak(const app::ReplayResult& r) {
+double percent_of_peak(const app::KernelResult& r) {
   return r.peak_flops_per_second > 0.0 ? 100.0 * rate_of(r) / r.peak_flops_per_second : 0.0;
 }
 
 std::string dim3(const isa::Dim3& d) { return fmt::format("{}x{}x{}", d.x, d.y, d.z); }
 
-std::string launch_lines(const app::ReplayResult& r) {
-  const app::ReplayRequest& q = r.request;
+std::string launch_lines(const app::KernelResult& r) {
+  const app::KernelLaunch& q = r.launch;
   return fmt::format("Launch     grid {}, block {}, {} registers{}, {} B shared, carve-out {} KB{}\n", dim3(q.grid),
-                     dim3(q.block), r.registers, r.registers_assumed ? " (assumed)" : "", q.shared_bytes,
-                     r.occupancy.carveout_kb, r.carveout_assumed ? " (assumed)" : "");
+                     dim3(q.block), q.registers, q.registers_assumed ? " (assumed)" : "", q.shared_bytes,
+                     r.occupancy.carveout_kb, q.carveout_kb ? "" : " (assumed)");
 }
 
-std::string speed_lines(const app::ReplayResult& r) {
+std::string speed_lines(const app::KernelResult& r) {
   return fmt::format(
       "Time       {} at {} MHz: {:.0f} cycles elapsed (launch included), {:.0f} active on the average SM\n"
       "Rate       {} for {}: {} of the FP32 peak of {} at this clock\n",
@@ -67,7 +67,7 @@ std::string speed_lines(const app::ReplayResult& r) {
       si(r.flops, "FLOP"), percent(percent_of_peak(r)), si(r.peak_flops_per_second, "FLOP/s"));
 }
 
-std::string occupancy_lines(const app::ReplayResult& r) {
+std::string occupancy_lines(const app::KernelResult& r) {
   const model::Occupancy& o = r.occupancy;
   const bool capped = o.by_barriers != o.by_barriers_capped;
   return fmt::format(
@@ -77,7 +77,7 @@ std::string occupancy_lines(const app::ReplayResult& r) {
       limit(o.by_ctas), limit(o.by_barriers_capped), capped ? fmt::format(" ({} uncapped)", limit(o.by_barriers)) : "");
 }
 
-std::string state_lines(const app::ReplayResult& r, const cli::Palette& palette) {
+std::string state_lines(const app::KernelResult& r, const cli::Palette& palette) {
   std::string text = palette.bold("Warp states") + " (cycles per issued instruction; share of all waiting)\n";
   const States shares = waiting_shares(r);
   const double whole = std::accumulate(r.state_per_issue.begin(), r.state_per_issue.end(), 0.0);
@@ -91,7 +91,7 @@ std::string state_lines(const app::ReplayResult& r, const cli::Palette& palette)
 }
 
 /// Sites of one kind by falling cost, at most `count`.
-std::vector<app::SiteReport> top_sites(const app::ReplayResult& r, bool shared, std::size_t count) {
+std::vector<app::SiteReport> top_sites(const app::KernelResult& r, bool shared, std::size_t count) {
   std::vector<app::SiteReport> sites;
   std::copy_if(r.sites.begin(), r.sites.end(), std::back_inserter(sites),
                [shared](const app::SiteReport& site) { return site.shared == shared; });
@@ -105,7 +105,7 @@ std::vector<app::SiteReport> top_sites(const app::ReplayResult& r, bool shared, 
   return sites;
 }
 
-std::string site_lines(const app::ReplayResult& r, const cli::Palette& palette) {
+std::string site_lines(const app::KernelResult& r, const cli::Palette& palette) {
   const std::string conflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared";
   std::string text = fmt::format("{} ({} bank conflicts: loads {}, stores {})\n", palette.bold("Shared accesses"),
                                  si(metric(r, conflicts + ".sum"), ""), si(metric(r, conflicts + "_op_ld.sum"), ""),
@@ -126,7 +126,7 @@ std::string site_lines(const app::ReplayResult& r, const cli::Palette& palette) 
   return text + shared.text(palette) + palette.bold("Global accesses") + "\n" + global.text(palette);
 }
 
-std::string traffic_lines(const app::ReplayResult& r) {
+std::string traffic_lines(const app::KernelResult& r) {
   return fmt::format("Traffic    L1 hits {} of load sectors, L2 hits {} of read sectors; DRAM reads {}, writes {}\n",
                      percent(metric(r, "l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct")),
                      percent(metric(r, "lts__t_sector_op_read_hit_rate.pct")),
@@ -135,7 +135,7 @@ std::string traffic_lines(const app::ReplayResult& r) {
 
 }  // namespace
 
-States waiting_shares(const app::ReplayResult& r) {
+States waiting_shares(const app::KernelResult& r) {
   States shares{};
   double whole = 0.0;
   for (std::size_t s = 0; s < shares.size(); ++s) {
@@ -148,7 +148,7 @@ States waiting_shares(const app::ReplayResult& r) {
   return shares;
 }
 
-std::string replay_verdict(const app::ReplayResult& r) {
+std::string kernel_verdict(const app::KernelResult& r) {
   const auto top = top_states(r.state_per_issue, 1, true);
   const std::string wait = top.empty()
                                ? "no warp ever waits"
@@ -158,7 +158,7 @@ std::string replay_verdict(const app::ReplayResult& r) {
                      r.gpu.name, si(rate_of(r), "FLOP/s"), percent(percent_of_peak(r)), wait);
 }
 
-std::string replay_coverage(const app::ReplayResult& r) {
+std::string kernel_coverage(const app::KernelResult& r) {
   const app::Coverage& c = r.coverage;
   std::string text = fmt::format("{} mode: {} of {} SMs with work run every instruction ({} warp instructions)",
                                  c.detailed ? "detailed" : "default", c.simulated_sms, c.sms_with_work,
@@ -175,13 +175,13 @@ std::string replay_coverage(const app::ReplayResult& r) {
   return text + ".";
 }
 
-std::string replay_text(const app::ReplayResult& r, const cli::Palette& palette) {
-  std::string text = palette.bold(paragraph("", replay_verdict(r))) + "\n";
+std::string kernel_text(const app::KernelResult& r, const cli::Palette& palette) {
+  std::string text = palette.bold(paragraph("", kernel_verdict(r))) + "\n";
   text += launch_lines(r) + speed_lines(r) + occupancy_lines(r) + traffic_lines(r);
   const std::string share = fmt::format("Barriers   {} of all warp time", percent(100.0 * r.barrier_share));
   text += r.barrier_share > kBarrierWarning ? palette.warning(share + " - warning: over 10 %") + "\n" : share + "\n";
   text += "\n" + state_lines(r, palette) + "\n" + site_lines(r, palette) + "\n";
-  text += paragraph("Simulated  ", replay_coverage(r));
+  text += paragraph("Simulated  ", kernel_coverage(r));
   for (const std::string& note : r.notes) {
     text += note.starts_with("warning:") ? "" : paragraph("Note       ", note);  // the barrier warning stands above
   }

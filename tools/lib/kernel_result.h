@@ -1,0 +1,85 @@
+// What a simulation of a kernel tells: named metrics, warp states, access sites, and what was simulated.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/gpu_spec.h"
+#include "model/occupancy.h"
+#include "sim/isa/stream.h"
+#include "sim/result.h"
+
+namespace tilesim::app {
+
+enum class MetricKind { kSimulated, kAnalytic };
+
+struct Metric {
+  double value = 0.0;
+  std::string unit;
+  MetricKind kind = MetricKind::kSimulated;
+};
+
+/// One memory instruction of the code.
+struct SiteReport {
+  std::uint32_t index = 0;
+  std::string text;
+  bool shared = false;
+  bool store = false;
+  double requests = 0.0;
+  double wavefronts = 0.0;
+  double ideal_wavefronts = 0.0;
+  double sectors = 0.0;
+  double lines = 0.0;
+  [[nodiscard]] double conflicts() const { return wavefronts - ideal_wavefronts; }
+};
+
+/// What was simulated and what was extrapolated from it.
+struct Coverage {
+  bool detailed = false;
+  int simulated_sms = 0;
+  int sms_with_work = 0;
+  std::uint64_t loop_trips = 0;        ///< of the main loop, per warp; 0 without a loop
+  std::vector<std::uint64_t> lengths;  ///< trips simulated per run; one entry = nothing extrapolated in time
+  std::uint64_t instructions_simulated = 0;
+};
+
+/// How the kernel is launched.
+struct KernelLaunch {
+  isa::Dim3 grid;
+  isa::Dim3 block;
+  std::int64_t shared_bytes = 0;  ///< static plus dynamic
+  int registers = 0;              ///< per thread
+  bool registers_assumed = false;
+  std::optional<int> carveout_kb;  ///< none = the largest
+  std::string arguments;           ///< as parse_arguments() takes them; empty for generated code
+};
+
+/// What was simulated and how it ran.
+struct KernelResult {
+  std::string kernel;  ///< demangled
+  std::string code;    ///< "compiled" or "estimated"
+  std::string origin;  ///< file that the code comes from; empty for generated code
+  model::GpuSpec gpu;
+  KernelLaunch launch;
+  model::Occupancy occupancy;
+  double clock_mhz = 0.0;
+  double cycles_active_avg = 0.0;   ///< sm__cycles_active.avg, idle SMs included
+  double cycles_elapsed_max = 0.0;  ///< sm__cycles_elapsed.max
+  double seconds = 0.0;
+  double flops = 0.0;
+  double peak_flops_per_second = 0.0;  ///< FP32, all SMs, at clock_mhz
+  double instructions = 0.0;
+  std::array<double, sim::kWarpStateCount> state_per_issue{};  ///< warp cycles per issued instruction
+  double barrier_share = 0.0;                                  ///< barrier cycles over all warp cycles
+  std::vector<SiteReport> sites;
+  double waves = 0.0;
+  std::map<std::string, Metric> metrics;  ///< by Nsight Compute name
+  Coverage coverage;
+  std::vector<std::string> notes;
+};
+
+}  // namespace tilesim::app

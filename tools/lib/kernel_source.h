@@ -1,0 +1,25 @@
+// A kernel that is ready to be simulated, whatever front end it comes from.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "model/result.h"
+#include "sim/isa/stream.h"
+
+namespace tilesim::app {
+
+class KernelSource {
+ public:
+  virtual ~KernelSource() = default;
+  [[nodiscard]] virtual const isa::Program& program() const = 0;
+  [[nodiscard]] virtual isa::Dim3 grid() const = 0;
+  [[nodiscard]] virtual isa::Dim3 block() const = 0;
+  /// Trips of the main loop per warp; 0 without a loop.
+  [[nodiscard]] virtual std::uint64_t loop_trips() const = 0;
+  /// The launch with the first and last `length` / 2 trips of the main loop executed and those between skipped without
+  /// time; all trips if `length` is 0. Errors: the front end's.
+  [[nodiscard]] virtual Result<std::unique_ptr<isa::KernelStream>> open(std::uint64_t length) const = 0;
+};
+
+}  // namespace tilesim::app
