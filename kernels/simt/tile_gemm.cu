@@ -1,0 +1,24 @@
+// One kernel of the family, `tile_gemm`, chosen by macros: see `compile`, which sets them.
+// Grid (tiles along N, tiles along M), (BM/TM)*(BN/TN) threads. Pointers aligned to 4*VEC bytes, as are the rows of A
+// and B. Shared memory is static up to 48 KB; beyond that the launch passes all of it as dynamic.
+#include "tile_gemm.cuh"
+
+using Kernel =
+    tile_gemm_simt::TileGemm<TILE_BM, TILE_BN, TILE_BK, TILE_TM, TILE_TN, TILE_STAGES, TILE_VEC, TILE_PAD_A, TILE_PAD_B,
+                             TILE_SWIZZLE, (TILE_ASYNC != 0), (TILE_TRANSPOSED_A != 0), (TILE_TRANSPOSED_B != 0),
+                             tile_gemm_simt::TILE_RASTER, TILE_GROUP, (TILE_RAGGED != 0), (TILE_EPILOGUE != 0)>;
+
+// M, N and K are named as in the command line of tilesim.
+extern "C" __global__ void __launch_bounds__(Kernel::kThreads)
+    tile_gemm(int M, int N, int K, const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C
+#if TILE_EPILOGUE
+              ,
+              float alpha, float beta
+#endif
+    ) {
+#if !TILE_EPILOGUE
+  constexpr float alpha = 1.0F;
+  constexpr float beta = 0.0F;
+#endif
+  Kernel::run(M, N, K, A, B, C, alpha, beta);
+}
