@@ -61,7 +61,10 @@
   FIELD(concurrent_requests, Int, "requests", 1, 64, "requests whose wavefronts interleave on the data pipe") \
   FIELD(lds_latency, Int, "cycles", 1, 1000, "LDS.32 without conflict, issue to dependent issue") \
   FIELD(lds64_extra, Int, "cycles", 0, 64, "extra latency of a 64-bit LDS") \
-  FIELD(lds128_extra, Int, "cycles", 0, 64, "extra latency of a 128-bit LDS")
+  FIELD(lds128_extra, Int, "cycles", 0, 64, "extra latency of a 128-bit LDS") \
+  FIELD(commit_latency, Int, "cycles", 1, 1000, "LDGDEPBAR with no copy outstanding, issue to its scoreboard") \
+  FIELD(copy_latency, Int, "cycles", 1, 1000, "LDGSTS.128, L1 hit, no conflict, issue to its group's scoreboard") \
+  FIELD(copy_lookup_interval, Int, "cycles", 1, 64, "between address phases of LDGSTS, whole SM")
 
 #define TILESIM_SPEC_L1(FIELD) \
   FIELD(capacity_bytes, Int, "B", 1024, 1073741824, "L1 data cache and shared memory together, per SM") \

@@ -40,6 +40,9 @@ SmParameters make_sm_parameters(const model::GpuSpec& spec, int l1_bytes) {
   p.lds_latency = spec.lsu.lds_latency;
   p.lds64_extra = spec.lsu.lds64_extra;
   p.lds128_extra = spec.lsu.lds128_extra;
+  p.commit_latency = spec.lsu.commit_latency;
+  p.copy_latency = spec.lsu.copy_latency;
+  p.copy_lookup = spec.lsu.copy_lookup_interval;
   p.l1_hit_latency = spec.l1.hit_latency;
   p.miss_lines_per_cycle = spec.l1.miss_lines_per_cycle;
   p.store_cycles_per_sector = spec.l1.store_cycles_per_sector;

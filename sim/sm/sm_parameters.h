@@ -31,6 +31,7 @@ struct SmParameters {
   Cycle wavefront = 0, request_wavefront = 0;
   int concurrent_requests = 0;
   Cycle lds_latency = 0, lds64_extra = 0, lds128_extra = 0, l1_hit_latency = 0;
+  Cycle commit_latency = 0, copy_latency = 0, copy_lookup = 0;
   double miss_lines_per_cycle = 0;
   double store_cycles_per_sector = 0, store_cycles_per_partial_line = 0;
   int store_sectors_in_flight = 0;
