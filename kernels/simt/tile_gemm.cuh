@@ -72,19 +72,18 @@ struct Operand {
   static_assert(kSwizzle >= 0 && kSwizzle <= 3, "SWIZZLE is 0 to 3");
   static_assert(kSwizzle == 0 || (kPad == 0 && kPitch % (4 << kSwizzle) == 0), "the swizzle permutes whole blocks");
 
-  const float* tile;  // first element of the current slice
+  const float* own;   // first element of the current slice that this thread copies
   long long leading;  // elements between rows in global memory
   int extent_left;    // rows (columns) of the matrix from the tile on
   int k_left;         // the same along K, from the current slice on
 
   __device__ __forceinline__ Operand(const float* matrix, int extent, int k, int first)
-      : tile(matrix + (kTransposing ? static_cast<long long>(first) * k : first)),
-        leading(kTransposing ? k : extent),
-        extent_left(extent - first),
-        k_left(k) {}
+      : own(matrix), leading(kTransposing ? k : extent), extent_left(extent - first), k_left(k) {
+    own += (kTransposing ? first * leading : first) + row_of(0) * leading + column_of(0);
+  }
 
   __device__ __forceinline__ void next_slice() {
-    tile += kTransposing ? kBk : kBk * leading;
+    own += kTransposing ? kBk : kBk * leading;
     k_left -= kBk;
   }
 
@@ -105,8 +104,15 @@ struct Operand {
   static __device__ __forceinline__ int column_of(int load) {
     return (static_cast<int>(threadIdx.x) + load * kThreads) * kVec % kColumns;
   }
+  // Where the loads of a thread lie to each other is the same for all threads if a round of loads is whole rows or a
+  // part of one; said so, the compiler need not find out.
   __device__ __forceinline__ const float* source(int load) const {
-    return tile + row_of(load) * leading + column_of(load);
+    constexpr int kRound = kThreads * kVec;
+    if constexpr (kRound % kColumns == 0 || kColumns % kRound == 0) {
+      return own + load * kRound / kColumns * leading + load * kRound % kColumns;
+    } else {
+      return own + (row_of(load) - row_of(0)) * leading + (column_of(load) - column_of(0));
+    }
   }
   // Rows are aligned to the vector, so it never straddles the edge of the matrix.
   __device__ __forceinline__ bool inside(int load) const {
@@ -281,8 +287,9 @@ struct TileGemm {
     }
   }
 
-  // Several buffers through registers: the next slice is loaded before the current one is multiplied and stored after.
-  // One barrier a slice suffices, since the buffer that is written was read before the last barrier.
+  // Several buffers through registers: the next slice is loaded before the current one is multiplied and stored after;
+  // the last slice is multiplied behind the loop. One barrier a slice suffices, since the buffer that is written was
+  // read before the last barrier.
   static __device__ __forceinline__ void run_registers(float (&sums)[kTm][kTn], OperandA& a, OperandB& b, int slices,
                                                        int row, int column) {
     float* const tiles_a = shared_a();
@@ -295,22 +302,18 @@ struct TileGemm {
     OperandB::store(tiles_b, stage_b);
     __syncthreads();
     int buffer = 0;
-    for (int slice = 0; slice < slices; ++slice) {
-      const bool more = slice + 1 < slices;
-      if (more) {
-        a.next_slice();
-        b.next_slice();
-        a.load(stage_a);
-        b.load(stage_b);
-      }
+    for (int slice = 1; slice < slices; ++slice) {
+      a.next_slice();
+      b.next_slice();
+      a.load(stage_a);
+      b.load(stage_b);
       multiply(sums, tiles_a + buffer * OperandA::kFloats, tiles_b + buffer * OperandB::kFloats, row, column);
-      if (more) {
-        buffer = after(buffer);
-        OperandA::store(tiles_a + buffer * OperandA::kFloats, stage_a);
-        OperandB::store(tiles_b + buffer * OperandB::kFloats, stage_b);
-        __syncthreads();
-      }
+      buffer = after(buffer);
+      OperandA::store(tiles_a + buffer * OperandA::kFloats, stage_a);
+      OperandB::store(tiles_b + buffer * OperandB::kFloats, stage_b);
+      __syncthreads();
     }
+    multiply(sums, tiles_a + buffer * OperandA::kFloats, tiles_b + buffer * OperandB::kFloats, row, column);
   }
 
   // Several buffers with cp.async: kStages - 1 slices are under way. The one barrier of a slice says both that
