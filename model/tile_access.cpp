@@ -9,6 +9,7 @@
 #include "model/global_access_rules.h"
 #include "model/legality.h"
 #include "model/shared_memory_rules.h"
+#include "model/tile_layout.h"
 
 namespace tilesim::model {
 namespace {
@@ -16,40 +17,13 @@ namespace {
 constexpr std::int64_t kLanes = 32;
 constexpr std::uint32_t kAllLanes = 0xffffffffU;
 constexpr std::int64_t kChunkBytes = 16;
-constexpr std::int64_t kBankRowBytes = 128;
 
 using SharedLanes = std::array<std::uint32_t, 32>;
-
-// Byte address of an element. The swizzle XORs the number of the row (of the 128-byte bank row, where rows are shorter)
-// into the number of the 16-byte chunk.
-std::uint32_t shared_address(const SharedTile& tile, std::int64_t swizzle, std::int64_t row, std::int64_t column) {
-  std::int64_t offset = column * tile.element_bytes;
-  if (swizzle > 0) {
-    const std::int64_t pitch = tile.pitch_bytes();
-    const std::int64_t bank_row = pitch >= kBankRowBytes ? row : row * pitch / kBankRowBytes;
-    const std::int64_t mask = (std::int64_t{1} << swizzle) - 1;
-    offset = ((offset / kChunkBytes) ^ (bank_row & mask)) * kChunkBytes + offset % kChunkBytes;
-  }
-  return static_cast<std::uint32_t>(row * tile.pitch_bytes() + offset);
-}
 
 void add(SharedAccessCost& cost, const Wavefronts& wavefronts, std::int64_t times = 1) {
   cost.instructions += times;
   cost.wavefronts += times * wavefronts.wavefronts;
   cost.ideal += times * wavefronts.phases;
-}
-
-// The tile as global memory holds it: `rows` rows of `columns` consecutive elements.
-struct GlobalTile {
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::int64_t leading = 0;  // elements between rows
-};
-
-GlobalTile global_tile(const TileConfig& config, bool is_b, std::int64_t leading) {
-  const bool k_contiguous = is_b ? b_transposed(config.layout) : !a_transposed(config.layout);
-  const std::int64_t extent = is_b ? config.bn : config.bm;
-  return k_contiguous ? GlobalTile{extent, config.bk, leading} : GlobalTile{config.bk, extent, leading};
 }
 
 // Calls visit(first element of each of the 32 lanes) for each copy instruction of each warp.
@@ -83,8 +57,7 @@ std::string_view width_suffix(std::int64_t bytes) {
 SharedAccessCost store_cost(const TileConfig& config, bool is_b) {
   const GlobalTile global = global_tile(config, is_b, 0);
   const SharedTile tile = is_b ? shared_tile_b(config) : shared_tile_a(config);
-  const bool k_contiguous = is_b ? b_transposed(config.layout) : !a_transposed(config.layout);
-  const bool transposing = config.family == Family::kSimt && k_contiguous;
+  const bool transposing = copy_transposes(config, is_b);
   const std::int64_t pieces = transposing ? config.vec : 1;
   const std::int64_t bytes = tile.element_bytes * config.vec / pieces;
   SharedAccessCost cost;
@@ -97,8 +70,8 @@ SharedAccessCost store_cost(const TileConfig& config, bool is_b) {
       for (std::size_t lane = 0; lane < addresses.size(); ++lane) {
         const std::int64_t row = elements[lane] / global.columns;
         const std::int64_t column = elements[lane] % global.columns + piece;
-        addresses[lane] = transposing ? shared_address(tile, config.swizzle, column, row)
-                                      : shared_address(tile, config.swizzle, row, column);
+        addresses[lane] = transposing ? shared_offset(tile, config.swizzle, column, row)
+                                      : shared_offset(tile, config.swizzle, row, column);
       }
       add(cost, shared_store_wavefronts(addresses, kAllLanes, static_cast<int>(bytes)));
     }
@@ -111,10 +84,7 @@ SharedAccessCost store_cost(const TileConfig& config, bool is_b) {
 SharedAccessCost simt_load_cost(const TileConfig& config, bool is_b) {
   const SharedTile tile = is_b ? shared_tile_b(config) : shared_tile_a(config);
   const std::int64_t count = is_b ? config.tn : config.tm;
-  std::int64_t width = kChunkBytes / tile.element_bytes;
-  while (count % width != 0 || tile.pitch_bytes() % (width * tile.element_bytes) != 0) {
-    width /= 2;
-  }
+  const std::int64_t width = fragment_width(config, is_b);
   const std::int64_t bytes = width * tile.element_bytes;
   const std::int64_t columns = config.bn / config.tn;
   SharedAccessCost cost;
@@ -128,7 +98,7 @@ SharedAccessCost simt_load_cost(const TileConfig& config, bool is_b) {
         for (std::int64_t lane = 0; lane < kLanes; ++lane) {
           const std::int64_t thread = first + lane;
           const std::int64_t own = is_b ? thread % columns : thread / columns;
-          addresses[static_cast<std::size_t>(lane)] = shared_address(tile, config.swizzle, row, own * count + part);
+          addresses[static_cast<std::size_t>(lane)] = shared_offset(tile, config.swizzle, row, own * count + part);
         }
         add(cost, shared_load_wavefronts(addresses, kAllLanes, static_cast<int>(bytes)), config.bk / rows_looked_at);
       }
@@ -156,7 +126,7 @@ void add_matrix_loads(SharedAccessCost& cost, const TileConfig& config, const Sh
       std::size_t used = 0;
       for (std::int64_t c = column; c < std::min(column + 2 * chunk, column_end); c += chunk) {
         for (std::int64_t r = row; r < std::min(row + 16, row_end); ++r) {
-          addresses[used++] = shared_address(tile, config.swizzle, r, c);
+          addresses[used++] = shared_offset(tile, config.swizzle, r, c);
         }
       }
       add(cost, matrix_load_wavefronts(std::span(addresses).first(used), static_cast<int>(used / 8)));
@@ -171,7 +141,7 @@ void add_word_loads(SharedAccessCost& cost, const TileConfig& config, const Shar
       SharedLanes addresses{};
       for (std::int64_t lane = 0; lane < kLanes; ++lane) {
         addresses[static_cast<std::size_t>(lane)] =
-            shared_address(tile, config.swizzle, row + lane % 4, column + lane / 4);
+            shared_offset(tile, config.swizzle, row + lane % 4, column + lane / 4);
       }
       add(cost, shared_load_wavefronts(addresses, kAllLanes, 4));
     }

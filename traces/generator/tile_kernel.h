@@ -21,8 +21,8 @@ struct CodeEstimate {
 /// SIMT kernels of one problem. Immutable apart from skip_trips(); open() is thread-safe.
 class TileKernel final : public isa::KernelStream {
  public:
-  /// `config` must be legal for the problem (model::check_legality). Errors (kUsage): the mma family, for which there is
-  /// no generator yet.
+  /// `config` must be legal for the problem (model::check_legality). Errors (kUsage): the mma family, for which there
+  /// is no generator yet.
   [[nodiscard]] static Result<std::unique_ptr<TileKernel>> create(const model::TileConfig& config,
                                                                   const model::Problem& problem);
   ~TileKernel() override;

@@ -1,0 +1,129 @@
+#include "traces/generator/registers.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "model/tile_layout.h"
+
+namespace tilesim::traces::generator {
+
+namespace {
+
+constexpr int kRegisters = 256;
+
+/// Linear scan over a block: aligned groups of registers, lowest first.
+class Allocator {
+ public:
+  explicit Allocator(int first) : first_(first), highest_(first - 1) {}
+
+  int take(int width) {
+    for (int r = (first_ + width - 1) / width * width; r + width <= kMost; r += width) {
+      if (std::none_of(used_.begin() + r, used_.begin() + r + width, [](bool u) { return u; })) {
+        std::fill_n(used_.begin() + r, width, true);
+        highest_ = std::max(highest_, r + width - 1);
+        return r;
+      }
+    }
+    return kMost;
+  }
+  void free(int reg, int width) { std::fill_n(used_.begin() + reg, width, false); }
+  [[nodiscard]] int highest() const { return highest_; }
+
+ private:
+  static constexpr int kMost = 4 * kRegisters;  // more than exist: what does not fit is spilled by the caller's count
+  std::array<bool, kMost + 8> used_{};
+  int first_;
+  int highest_;
+};
+
+void set_reads(const model::TileConfig& config, const std::vector<int>& place, Operation& op) {
+  if (op.code.pipe != isa::Pipe::kFma) {
+    return;
+  }
+  std::uint8_t slot = 0;
+  for (const Use& use : op.uses) {
+    const int base = place[static_cast<std::size_t>(use.value)];
+    const auto reg = static_cast<std::uint16_t>((base + use.part) % kRegisters);
+    op.code.reads[slot] = {reg, slot, false};
+    op.name += (slot == 0 ? " R" : ", R") + std::to_string(reg);
+    ++slot;
+  }
+  op.code.read_count = slot;
+  static_cast<void>(config);
+}
+
+/// A register that the next FMA reads in the same slot is kept in the operand cache.
+void set_reuse(std::vector<Operation>& operations) {
+  Operation* previous = nullptr;
+  for (Operation& op : operations) {
+    if (op.code.pipe != isa::Pipe::kFma || op.code.read_count < 2) {
+      continue;
+    }
+    if (previous != nullptr) {
+      for (std::size_t slot = 0; slot < 2; ++slot) {
+        previous->code.reads[slot].reuse = previous->code.reads[slot].reg == op.code.reads[slot].reg;
+      }
+    }
+    previous = &op;
+  }
+}
+
+}  // namespace
+
+LoopOverhead loop_overhead(const model::TileConfig& config) {
+  const auto copies =
+      static_cast<int>(model::copies_per_thread(config, false) + model::copies_per_thread(config, true));
+  const bool buffers = config.stages > 1;
+  return {6 + 2 * copies + (buffers ? 6 : 0), buffers ? 2 : 1};
+}
+
+int fragment_budget(const model::TileConfig& config) {
+  const auto step = static_cast<int>(config.tm + config.tn);
+  const bool staged = config.stages > 1 && config.copy == model::CopyPath::kRegister;
+  const auto staging = static_cast<int>(
+      staged ? config.vec * (model::copies_per_thread(config, false) + model::copies_per_thread(config, true)) : 0);
+  return 2 * step + (step == 8 ? step : 0) + staging;
+}
+
+int address_registers(const model::TileConfig& config) { return config.stages > 1 ? 26 : 18; }
+
+int assign_registers(const model::TileConfig& config, const std::vector<Value>& values,
+                     std::vector<Operation>& operations) {
+  const auto sums = static_cast<int>(config.tm * config.tn);
+  std::vector<int> place(values.size(), 0);
+  std::vector<std::size_t> last_use(values.size(), 0);
+  for (int s = 0; s < sums; ++s) {
+    place[static_cast<std::size_t>(s)] = config.tn > 1 ? s ^ 1 : s;
+  }
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    for (const Use& use : operations[i].uses) {
+      last_use[static_cast<std::size_t>(use.value)] = i;
+    }
+  }
+  const int fixed = sums + address_registers(config);
+  Allocator registers(fixed);
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    Operation& op = operations[i];
+    for (const Use& use : op.uses) {
+      const Value& value = values[static_cast<std::size_t>(use.value)];
+      const auto at = static_cast<std::size_t>(use.value);
+      if (!value.fixed && last_use[at] == i && place[at] != 0) {
+        registers.free(place[at], value.width);
+        last_use[at] = operations.size();  // once
+      }
+    }
+    if (op.result >= 0 && !values[static_cast<std::size_t>(op.result)].fixed) {
+      const auto at = static_cast<std::size_t>(op.result);
+      place[at] = registers.take(values[at].width);
+      if (last_use[at] == 0) {
+        registers.free(place[at], values[at].width);
+      }
+    }
+    set_reads(config, place, op);
+  }
+  set_reuse(operations);
+  return std::max(fixed, registers.highest() + 1);
+}
+
+}  // namespace tilesim::traces::generator

@@ -1,0 +1,301 @@
+#include "traces/generator/scheduler.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace tilesim::traces::generator {
+
+namespace {
+
+// Latencies that ptxas' placement shows: LDS about 33 cycles before the first use, LDG about 200 (five calibration
+// listings); 4 and 5 are the dependent-issue latencies of FFMA and integer results on sm_90.
+constexpr int kSharedLatency = 33;
+constexpr int kGlobalLatency = 200;
+constexpr int kSlowLatency = 30;
+constexpr int kFixedLatency = 5;
+constexpr int kFmaLatency = 4;
+/// Stores to shared memory stand that far before the end of the block.
+constexpr int kStoreLead = 40;
+constexpr int kMemoryInterval = 4;
+constexpr int kNever = std::numeric_limits<int>::max() / 2;
+
+bool is_fma(const Operation& op) { return op.code.pipe == isa::Pipe::kFma; }
+
+int latency(const Operation& op) {
+  switch (op.kind) {
+    case ResultKind::kShared:
+      return kSharedLatency;
+    case ResultKind::kGlobal:
+      return kGlobalLatency;
+    case ResultKind::kSlow:
+      return kSlowLatency;
+    case ResultKind::kFixed:
+      break;
+  }
+  return is_fma(op) ? kFmaLatency : kFixedLatency;
+}
+
+/// The list scheduler of one block.
+class ListScheduler {
+ public:
+  ListScheduler(const Block& block, const ScheduleOptions& options)
+      : block_(block),
+        options_(options),
+        writer_(block.values.size(), -1),
+        users_left_(block.values.size(), 0),
+        done_(block.operations.size(), false),
+        ready_(block.operations.size(), 0),
+        deadline_(block.operations.size(), kNever) {
+    link();
+    set_deadlines();
+  }
+
+  Schedule run() {
+    const std::size_t count = block_.operations.size();
+    while (schedule_.order.size() < count) {
+      const int next = pick();
+      issue(next);
+    }
+    return std::move(schedule_);
+  }
+
+ private:
+  void link() {
+    const auto& ops = block_.operations;
+    predecessors_.resize(ops.size());
+    successors_.resize(ops.size());
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      for (const Use& use : ops[i].uses) {
+        const int writer = writer_[static_cast<std::size_t>(use.value)];
+        if (writer >= 0) {
+          add_edge(writer, static_cast<int>(i));
+        }
+        ++users_left_[static_cast<std::size_t>(use.value)];
+      }
+      for (const int before : ops[i].after) {
+        add_edge(before, static_cast<int>(i));
+      }
+      if (ops[i].result >= 0) {
+        writer_[static_cast<std::size_t>(ops[i].result)] = static_cast<int>(i);
+      }
+      (is_fma(ops[i]) ? fmas_ : others_).push_back(static_cast<int>(i));
+    }
+  }
+
+  void add_edge(int from, int to) {
+    predecessors_[static_cast<std::size_t>(to)].push_back(from);
+    successors_[static_cast<std::size_t>(from)].push_back(to);
+  }
+
+  /// The number of FMAs that may have gone before each of the other operations at the latest.
+  void set_deadlines() {
+    const auto& ops = block_.operations;
+    const int total = static_cast<int>(fmas_.size());
+    std::vector<int> position(ops.size(), 0);
+    for (std::size_t k = 0; k < fmas_.size(); ++k) {
+      position[static_cast<std::size_t>(fmas_[k])] = static_cast<int>(k);
+    }
+    for (std::size_t i = ops.size(); i-- > 0;) {
+      if (is_fma(ops[i])) {
+        deadline_[i] = position[i];
+        continue;
+      }
+      const bool store = isa::is_store(ops[i].code.memory);
+      int latest = store ? total - kStoreLead : total;
+      for (const int s : successors_[i]) {
+        latest = std::min(latest, deadline_[static_cast<std::size_t>(s)] - (store ? 0 : latency(ops[i])));
+      }
+      deadline_[i] = latest;
+    }
+    // Operations with equal deadlines keep their order.
+    std::stable_sort(others_.begin(), others_.end(), [this](int a, int b) {
+      return deadline_[static_cast<std::size_t>(a)] < deadline_[static_cast<std::size_t>(b)];
+    });
+  }
+
+  [[nodiscard]] bool unblocked(int op) const {
+    const auto& before = predecessors_[static_cast<std::size_t>(op)];
+    return std::all_of(before.begin(), before.end(), [this](int p) { return done_[static_cast<std::size_t>(p)]; });
+  }
+
+  [[nodiscard]] int width_of_result(int op) const {
+    const int result = block_.operations[static_cast<std::size_t>(op)].result;
+    return result < 0 || block_.values[static_cast<std::size_t>(result)].fixed
+               ? 0
+               : block_.values[static_cast<std::size_t>(result)].width;
+  }
+
+  [[nodiscard]] bool fits(int op) const { return live_ + width_of_result(op) <= options_.register_budget; }
+
+  /// The next operation: one whose time has come, else the next FMA, else whatever is unblocked first.
+  int pick() {
+    const int position = next_fma_;
+    const bool fma_left = position < static_cast<int>(fmas_.size());
+    const bool fma_unblocked = fma_left && unblocked(fmas_[static_cast<std::size_t>(position)]);
+    int first_unblocked = -1;
+    while (first_other_ < others_.size() && done_[static_cast<std::size_t>(others_[first_other_])]) {
+      ++first_other_;
+    }
+    for (std::size_t i = first_other_; i < others_.size(); ++i) {
+      const int op = others_[i];
+      const auto at = static_cast<std::size_t>(op);
+      if (deadline_[at] > position && (fma_unblocked || first_unblocked >= 0)) {
+        break;  // sorted by deadline: nothing later is due
+      }
+      if (done_[at] || !unblocked(op)) {
+        continue;
+      }
+      first_unblocked = first_unblocked < 0 ? op : first_unblocked;
+      const bool memory = block_.operations[at].code.memory != isa::MemoryOp::kNone;
+      const bool too_soon = memory && since_memory_ < kMemoryInterval && fma_unblocked;
+      if (deadline_[at] <= position && !too_soon && ready_[at] <= cycle_ && (fits(op) || !fma_unblocked)) {
+        return op;
+      }
+    }
+    if (fma_unblocked) {
+      return fmas_[static_cast<std::size_t>(position)];
+    }
+    return first_unblocked;
+  }
+
+  void issue(int op) {
+    const auto at = static_cast<std::size_t>(op);
+    const Operation& operation = block_.operations[at];
+    cycle_ = std::max(cycle_, ready_[at]);
+    done_[at] = true;
+    schedule_.order.push_back(op);
+    next_fma_ += is_fma(operation) ? 1 : 0;
+    since_memory_ = operation.code.memory != isa::MemoryOp::kNone ? 0 : since_memory_ + 1;
+    live_ += width_of_result(op);
+    schedule_.pressure = std::max(schedule_.pressure, live_);
+    if (operation.result >= 0 && users_left_[static_cast<std::size_t>(operation.result)] == 0) {
+      live_ -= width_of_result(op);
+    }
+    for (const Use& use : operation.uses) {
+      const Value& value = block_.values[static_cast<std::size_t>(use.value)];
+      if (--users_left_[static_cast<std::size_t>(use.value)] == 0 && !value.fixed) {
+        live_ -= value.width;
+      }
+    }
+    const int wait = operation.kind == ResultKind::kFixed && operation.result >= 0 ? latency(operation) : 1;
+    for (const int s : successors_[at]) {
+      ready_[static_cast<std::size_t>(s)] = std::max(ready_[static_cast<std::size_t>(s)], cycle_ + wait);
+    }
+    ++cycle_;
+  }
+
+  const Block& block_;
+  ScheduleOptions options_;
+  std::vector<int> writer_, users_left_;
+  std::vector<std::vector<int>> predecessors_, successors_;
+  std::vector<int> fmas_, others_;
+  std::vector<bool> done_;
+  std::vector<int> ready_, deadline_;
+  int next_fma_ = 0;
+  std::size_t first_other_ = 0;
+  int since_memory_ = kMemoryInterval;
+  int live_ = 0;
+  int cycle_ = 0;
+  Schedule schedule_;
+};
+
+/// Scoreboards of operations whose results or sources are not ready after a fixed time.
+class Scoreboards {
+ public:
+  /// The least used one.
+  int take() {
+    const auto least = std::min_element(users_.begin(), users_.end());
+    ++*least;
+    return static_cast<int>(least - users_.begin());
+  }
+  void clear(std::uint8_t mask) {
+    for (std::size_t i = 0; i < users_.size(); ++i) {
+      users_[i] = (mask >> i & 1U) != 0 ? 0 : users_[i];
+    }
+  }
+
+ private:
+  std::array<int, isa::kScoreboards> users_{};
+};
+
+}  // namespace
+
+Schedule schedule(const Block& block, const ScheduleOptions& options) { return ListScheduler(block, options).run(); }
+
+void set_control(std::vector<Operation>& operations) {
+  constexpr int kLongestStall = 15;
+  Scoreboards scoreboards;
+  struct Pending {
+    int scoreboard = -1;  ///< of a slow result
+    int ready = 0;        ///< of a fixed one
+  };
+  std::vector<Pending> values;
+  const auto pending = [&values](int value) -> Pending& {
+    if (static_cast<std::size_t>(value) >= values.size()) {
+      values.resize(static_cast<std::size_t>(value) + 1);
+    }
+    return values[static_cast<std::size_t>(value)];
+  };
+  int cycle = 0;
+  int memory_free = 0;
+  std::vector<std::pair<int, int>> reads;  ///< value whose registers a store or load still reads, scoreboard
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    Operation& op = operations[i];
+    int start = cycle;
+    std::uint8_t mask = 0;
+    const auto wait_for = [&](int scoreboard) { mask = static_cast<std::uint8_t>(mask | 1U << scoreboard); };
+    for (const Use& use : op.uses) {
+      const Pending& p = pending(use.value);
+      start = std::max(start, p.ready);
+      if (p.scoreboard >= 0) {
+        wait_for(p.scoreboard);
+      }
+    }
+    for (const auto& [value, scoreboard] : reads) {
+      if (value == op.result) {
+        wait_for(scoreboard);  // the registers are overwritten
+      }
+    }
+    const bool memory = op.code.memory != isa::MemoryOp::kNone;
+    start = memory ? std::max(start, memory_free) : start;
+    if (op.code.control == isa::ControlOp::kBarrier) {
+      start = std::max(start, cycle);
+    }
+    op.code.wait_mask = mask;
+    if (mask != 0) {
+      scoreboards.clear(mask);
+      for (Pending& p : values) {
+        p.scoreboard = p.scoreboard >= 0 && (mask >> p.scoreboard & 1U) != 0 ? -1 : p.scoreboard;
+      }
+      std::erase_if(reads, [mask](const auto& read) { return (mask >> read.second & 1U) != 0; });
+    }
+    if (i > 0) {
+      operations[i - 1].code.stall = static_cast<std::uint8_t>(
+          std::clamp<int>(std::max<int>(operations[i - 1].code.stall, start - cycle + 1), 1, kLongestStall));
+    }
+    cycle = start + 1;
+    op.code.stall = op.code.control == isa::ControlOp::kBranch ? 5 : 1;
+    if (op.code.control == isa::ControlOp::kBarrier) {
+      op.code.stall = 6;
+      cycle = start + 6;
+    }
+    memory_free = memory ? start + kMemoryInterval : memory_free;
+    if (op.result >= 0) {
+      Pending& p = pending(op.result);
+      if (op.kind == ResultKind::kFixed) {
+        p = {-1, start + latency(op)};
+      } else {
+        p = {scoreboards.take(), 0};
+        op.code.write_scoreboard = static_cast<std::uint8_t>(p.scoreboard);
+      }
+    }
+    if (isa::is_store(op.code.memory) && op.uses.size() > 1) {
+      const int scoreboard = scoreboards.take();
+      op.code.read_scoreboard = static_cast<std::uint8_t>(scoreboard);
+      reads.emplace_back(op.uses.back().value, scoreboard);
+    }
+  }
+}
+
+}  // namespace tilesim::traces::generator

@@ -1,0 +1,147 @@
+#include "traces/generator/tile_accesses.h"
+
+#include <algorithm>
+
+namespace tilesim::traces::generator {
+
+namespace {
+
+constexpr std::int64_t kFloat = 4;
+constexpr std::uint64_t kAlignment = std::uint64_t{1} << 21;
+/// Where the shared window starts; the first KB of a CTA belongs to the system, as on sm_90.
+constexpr std::uint64_t kSharedStart = 1024;
+
+std::uint64_t aligned(std::int64_t elements, std::int64_t batch) {
+  const auto bytes = static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(batch * kFloat);
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+}  // namespace
+
+TileAccesses::TileAccesses(const model::TileConfig& config, const model::Problem& problem)
+    : config_(config), problem_(problem) {
+  const std::int64_t leading_a = a_transposed(config.layout) ? problem.m : problem.k;
+  const std::int64_t leading_b = b_transposed(config.layout) ? problem.k : problem.n;
+  global_[0] = model::global_tile(config, false, leading_a);
+  global_[1] = model::global_tile(config, true, leading_b);
+  shared_[0] = model::shared_tile_a(config);
+  shared_[1] = model::shared_tile_b(config);
+  for (int i = 0; i < 2; ++i) {
+    stage_bytes_[i] = static_cast<std::uint64_t>(shared_[i].bytes());
+  }
+  shared_base_[0] = kSharedStart;
+  shared_base_[1] = kSharedStart + (stage_bytes_[0] * static_cast<std::uint64_t>(config.stages) + 15) / 16 * 16;
+  space_.a = std::uint64_t{1} << 33;
+  space_.b = space_.a + aligned(problem.m * problem.k, problem.batch);
+  space_.c = space_.b + aligned(problem.k * problem.n, problem.batch);
+  in_bounds_ =
+      problem.m % config.bm == 0 && problem.n % config.bn == 0 && problem.k % (config.bk * problem.split_k) == 0;
+}
+
+TileAccesses::Lane TileAccesses::lane(const Access& access, std::int64_t thread) const {
+  const int which = access.is_b ? 1 : 0;
+  const std::int64_t columns = config_.bn / config_.tn;
+  Lane lane;
+  switch (access.kind) {
+    case AccessKind::kLoadOperand:
+    case AccessKind::kCopyOperand:
+    case AccessKind::kStoreOperand: {
+      const model::GlobalTile& tile = global_[which];
+      const std::int64_t element = (thread + access.first * threads_per_cta(config_)) * config_.vec;
+      const std::int64_t row = element / tile.columns;
+      const std::int64_t column = element % tile.columns + access.second;
+      lane.row = static_cast<std::int32_t>(row);
+      lane.column = static_cast<std::int32_t>(column);
+      if (access.kind == AccessKind::kStoreOperand) {
+        lane.offset = copy_transposes(config_, access.is_b)
+                          ? model::shared_offset(shared_[which], config_.swizzle, column, row)
+                          : model::shared_offset(shared_[which], config_.swizzle, row, column);
+      } else {
+        lane.offset = (row * tile.leading + column) * kFloat;
+      }
+      break;
+    }
+    case AccessKind::kLoadFragment: {
+      const std::int64_t own = access.is_b ? thread % columns * config_.tn : thread / columns * config_.tm;
+      lane.offset = model::shared_offset(shared_[which], config_.swizzle, access.first, own + access.second);
+      break;
+    }
+    case AccessKind::kLoadC:
+    case AccessKind::kStoreC:
+      lane.row = static_cast<std::int32_t>(thread / columns * config_.tm + access.first);
+      lane.column = static_cast<std::int32_t>(thread % columns * config_.tn + access.second);
+      lane.offset = (lane.row * problem_.n + lane.column) * kFloat;
+      break;
+  }
+  return lane;
+}
+
+int TileAccesses::add(const Access& access) {
+  const auto found = std::find(accesses_.begin(), accesses_.end(), access);
+  if (found != accesses_.end()) {
+    return static_cast<int>(found - accesses_.begin());
+  }
+  accesses_.push_back(access);
+  std::vector<Lane>& lanes = lanes_.emplace_back();
+  for (std::int64_t thread = 0; thread < threads_per_cta(config_); ++thread) {
+    lanes.push_back(lane(access, thread));
+  }
+  return static_cast<int>(accesses_.size()) - 1;
+}
+
+void TileAccesses::global(int access, int warp, const TilePosition& position, std::int64_t slice,
+                          isa::DynamicInstruction& out) const {
+  const Access& a = accesses_[static_cast<std::size_t>(access)];
+  const Lane* lanes =
+      lanes_[static_cast<std::size_t>(access)].data() + static_cast<std::ptrdiff_t>(warp) * isa::kWarpSize;
+  const bool is_c = a.kind == AccessKind::kStoreC || a.kind == AccessKind::kLoadC;
+  std::int64_t row = position.row;
+  std::int64_t column = position.column;
+  std::int64_t rows = problem_.m;
+  std::int64_t columns = problem_.n;
+  std::int64_t leading = problem_.n;
+  std::uint64_t base = space_.c;
+  if (!is_c) {
+    const std::int64_t k = position.k + slice * config_.bk;
+    const std::int64_t extent = a.is_b ? position.column : position.row;
+    const bool along_k = model::k_contiguous(config_, a.is_b);
+    row = along_k ? extent : k;
+    column = along_k ? k : extent;
+    const std::int64_t size = a.is_b ? problem_.n : problem_.m;
+    rows = along_k ? size : position.k_end;
+    columns = along_k ? position.k_end : size;
+    leading = global_[a.is_b ? 1 : 0].leading;
+    base = a.is_b ? space_.b : space_.a;
+    base += static_cast<std::uint64_t>(position.batch * problem_.k * size * kFloat);
+  } else {
+    base += static_cast<std::uint64_t>(position.batch * problem_.m * problem_.n * kFloat);
+  }
+  base += static_cast<std::uint64_t>((row * leading + column) * kFloat);
+  out.active_mask = ~0U;
+  for (int l = 0; l < isa::kWarpSize; ++l) {
+    out.addresses[static_cast<std::size_t>(l)] = base + static_cast<std::uint64_t>(lanes[l].offset);
+  }
+  if (!in_bounds_) {
+    for (int l = 0; l < isa::kWarpSize; ++l) {
+      const bool inside = row + lanes[l].row < rows && column + lanes[l].column < columns;
+      out.active_mask &= inside ? ~0U : ~(1U << l);
+    }
+  } else if (!is_c && position.k + slice * config_.bk >= position.k_end) {
+    out.active_mask = 0;  // copies ahead of the end
+  }
+}
+
+void TileAccesses::shared(int access, int warp, std::int64_t slice,
+                          std::array<std::uint64_t, isa::kWarpSize>& out) const {
+  const Access& a = accesses_[static_cast<std::size_t>(access)];
+  const int which = a.is_b ? 1 : 0;
+  const Lane* lanes =
+      lanes_[static_cast<std::size_t>(access)].data() + static_cast<std::ptrdiff_t>(warp) * isa::kWarpSize;
+  const std::uint64_t base =
+      shared_base_[which] + static_cast<std::uint64_t>(slice % config_.stages) * stage_bytes_[which];
+  for (std::size_t l = 0; l < out.size(); ++l) {
+    out[l] = base + static_cast<std::uint64_t>(lanes[l].offset);
+  }
+}
+
+}  // namespace tilesim::traces::generator

@@ -1,0 +1,84 @@
+// Every memory access of a tile kernel, lane by lane: where it lies relative to its tile, so that a stream only adds
+// the position of the CTA and the K-slice. Layouts are those of model/tile_layout.h.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/tile_config.h"
+#include "model/tile_layout.h"
+#include "sim/isa/stream.h"
+
+namespace tilesim::traces::generator {
+
+enum class AccessKind : std::uint8_t {
+  kLoadOperand,   ///< global, into registers
+  kCopyOperand,   ///< global to shared, asynchronously
+  kStoreOperand,  ///< registers to shared
+  kLoadFragment,  ///< shared to registers
+  kLoadC,
+  kStoreC,
+};
+
+struct Access {
+  AccessKind kind = AccessKind::kLoadOperand;
+  bool is_b = false;
+  std::int64_t first = 0;   ///< copy number of the thread; row of the fragment; row of C
+  std::int64_t second = 0;  ///< element of the copy; first element of the fragment; column of C
+  std::int64_t width = 1;   ///< elements
+  friend bool operator==(const Access&, const Access&) = default;
+};
+
+/// Where a CTA's tile lies.
+struct TilePosition {
+  std::int64_t row = 0;     ///< of C
+  std::int64_t column = 0;  ///< of C
+  std::int64_t k = 0;       ///< first of the CTA's part of K
+  std::int64_t k_end = 0;
+  std::int64_t batch = 0;
+};
+
+/// Bytes at which the generated kernel's matrices and shared memory lie. The matrices are aligned to 256 bytes, apart.
+struct AddressSpace {
+  std::uint64_t a = 0, b = 0, c = 0;
+};
+
+class TileAccesses {
+ public:
+  TileAccesses(const model::TileConfig& config, const model::Problem& problem);
+
+  /// The number of the access; adds it if it is new.
+  int add(const Access& access);
+  [[nodiscard]] const Access& at(int access) const { return accesses_[static_cast<std::size_t>(access)]; }
+  [[nodiscard]] const model::TileConfig& config() const { return config_; }
+  [[nodiscard]] const model::Problem& problem() const { return problem_; }
+
+  /// Global accesses: address and mask of the lanes of `warp`. `slice` counts K-slices from the CTA's first one. False
+  /// in a lane's bit: outside the matrix.
+  void global(int access, int warp, const TilePosition& position, std::int64_t slice,
+              isa::DynamicInstruction& out) const;
+  /// Shared accesses, and the shared side of asynchronous copies: byte addresses in the CTA's shared memory.
+  void shared(int access, int warp, std::int64_t slice, std::array<std::uint64_t, isa::kWarpSize>& out) const;
+
+  [[nodiscard]] bool in_bounds_everywhere() const { return in_bounds_; }
+
+ private:
+  struct Lane {
+    std::int32_t row = 0, column = 0;  ///< in the stored matrix, relative to the tile
+    std::int64_t offset = 0;           ///< bytes: relative to the tile (global), in the buffer (shared)
+  };
+  [[nodiscard]] Lane lane(const Access& access, std::int64_t thread) const;
+
+  model::TileConfig config_;
+  model::Problem problem_;
+  model::GlobalTile global_[2];
+  model::SharedTile shared_[2];
+  std::uint64_t stage_bytes_[2] = {0, 0};
+  std::uint64_t shared_base_[2] = {0, 0};
+  AddressSpace space_;
+  bool in_bounds_ = true;
+  std::vector<Access> accesses_;
+  std::vector<std::vector<Lane>> lanes_;  ///< by access and thread
+};
+
+}  // namespace tilesim::traces::generator
