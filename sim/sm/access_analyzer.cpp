@@ -1,5 +1,6 @@
 #include "sim/sm/access_analyzer.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace tilesim::sim {
@@ -7,9 +8,11 @@ namespace tilesim::sim {
 int AccessAnalyzer::shared(const isa::DynamicInstruction& dynamic, AccessSite& site) {
   const isa::Instruction& inst = program_.instructions[dynamic.index];
   Pattern& pattern = memory_[dynamic.index];
+  const bool copy = inst.memory == isa::MemoryOp::kCopyAsync;
   std::array<std::uint32_t, isa::kWarpSize> addresses;
   for (int lane = 0; lane < isa::kWarpSize; ++lane) {
-    addresses[lane] = static_cast<std::uint32_t>(dynamic.addresses[lane]);
+    addresses[lane] =
+        copy ? CopyLane::of(dynamic.addresses[lane]).shared : static_cast<std::uint32_t>(dynamic.addresses[lane]);
   }
   // Distances to the first active lane; moving all lanes together by whole accesses rotates banks and changes no count.
   const std::uint32_t base = addresses[std::countr_zero(dynamic.active_mask)];
@@ -25,6 +28,7 @@ int AccessAnalyzer::shared(const isa::DynamicInstruction& dynamic, AccessSite& s
     pattern.mask = dynamic.active_mask;
     switch (inst.memory) {
       case isa::MemoryOp::kStoreShared:
+      case isa::MemoryOp::kCopyAsync:
         pattern.wavefronts = model::shared_store_wavefronts(addresses, dynamic.active_mask, inst.access_bytes);
         break;
       case isa::MemoryOp::kLoadMatrix:
@@ -35,16 +39,51 @@ int AccessAnalyzer::shared(const isa::DynamicInstruction& dynamic, AccessSite& s
         break;
     }
   }
-  ++site.requests;
+  site.requests += copy ? 0 : 1;  // counted with the global side
   site.wavefronts += static_cast<std::uint64_t>(pattern.wavefronts.wavefronts);
   site.ideal_wavefronts += static_cast<std::uint64_t>(pattern.wavefronts.phases);
   return pattern.wavefronts.wavefronts;
 }
 
+namespace {
+
+void copy_footprint(const isa::DynamicInstruction& dynamic, int bytes, model::GlobalFootprint& footprint) {
+  std::array<std::uint64_t, isa::kWarpSize> addresses{};
+  std::uint32_t reading = 0;
+  for (std::uint32_t left = dynamic.active_mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+    addresses[lane] = CopyLane::of(dynamic.addresses[lane]).global;
+    reading |= addresses[lane] != 0 ? left & (0U - left) : 0U;
+  }
+  model::global_footprint(addresses, reading, bytes, footprint);
+}
+
+void local_footprint(const isa::DynamicInstruction& dynamic, int bytes, model::GlobalFootprint& footprint) {
+  model::global_footprint(dynamic.addresses, dynamic.active_mask, bytes < 4 ? bytes : 4, footprint);
+  const int lines = footprint.line_count;
+  const int words = std::min(bytes / 4, static_cast<int>(footprint.lines.size()) / std::max(lines, 1));
+  for (int word = 1; word < words; ++word) {
+    for (int i = 0; i < lines; ++i) {
+      model::LineAccess access = footprint.lines[static_cast<std::size_t>(i)];
+      access.line += static_cast<std::uint64_t>(word);
+      footprint.lines[static_cast<std::size_t>(footprint.line_count++)] = access;
+      footprint.sector_count += std::popcount(access.sector_mask);
+    }
+  }
+}
+
+}  // namespace
+
 void AccessAnalyzer::global(const isa::DynamicInstruction& dynamic, AccessSite& site,
                             model::GlobalFootprint& footprint) const {
   const isa::Instruction& inst = program_.instructions[dynamic.index];
-  model::global_footprint(dynamic.addresses, dynamic.active_mask, inst.access_bytes, footprint);
+  if (inst.memory == isa::MemoryOp::kCopyAsync) {
+    copy_footprint(dynamic, inst.access_bytes, footprint);
+  } else if (is_local(dynamic)) {
+    local_footprint(dynamic, inst.access_bytes, footprint);
+  } else {
+    model::global_footprint(dynamic.addresses, dynamic.active_mask, inst.access_bytes, footprint);
+  }
   ++site.requests;
   site.sectors += static_cast<std::uint64_t>(footprint.sector_count);
   site.lines += static_cast<std::uint64_t>(footprint.line_count);

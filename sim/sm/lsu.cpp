@@ -12,6 +12,15 @@ bool is_load_from_shared(isa::MemoryOp op) {
   return op == isa::MemoryOp::kLoadShared || op == isa::MemoryOp::kLoadMatrix;
 }
 
+/// Requests that begin with a look-up in the L1's tags.
+bool looks_up(isa::MemoryOp op) { return op == isa::MemoryOp::kLoadGlobal || op == isa::MemoryOp::kCopyAsync; }
+
+bool has_groups(const isa::Program& program) {
+  return std::any_of(program.instructions.begin(), program.instructions.end(), [](const isa::Instruction& inst) {
+    return inst.memory == isa::MemoryOp::kCopyAsync || inst.control == isa::ControlOp::kCommitGroup;
+  });
+}
+
 }  // namespace
 
 Lsu::Lsu(const SmParameters& parameters, int sub_partitions, const isa::Program& program, SmEventQueue& events,
@@ -23,7 +32,8 @@ Lsu::Lsu(const SmParameters& parameters, int sub_partitions, const isa::Program&
       analyzer_(program),
       l1_(parameters.l1_bytes, parameters.l1_line, parameters.l1_ways),
       sub_partitions_(sub_partitions),
-      executing_(static_cast<std::size_t>(parameters.concurrent_requests)) {}
+      executing_(static_cast<std::size_t>(parameters.concurrent_requests)),
+      copy_groups_(has_groups(program) ? static_cast<std::size_t>(sub_partitions) * kMaxSlots : 0) {}
 
 int Lsu::new_footprint() {
   if (free_footprints_.empty()) {
@@ -51,12 +61,24 @@ void Lsu::enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std
   request.cta_ordinal = cta_ordinal;
   request.warp = warp;
   request.site = dynamic.index;
+  if (!copy_groups_.empty()) {
+    forget_earlier_warp(request);
+  }
+  if (inst.memory == isa::MemoryOp::kCopyAsync || inst.memory == isa::MemoryOp::kNone) {
+    join_group(request, inst);
+  }
   if (isa::is_global(inst.memory)) {
     const int index = new_footprint();
     request.footprint = static_cast<std::uint16_t>(index);
     request.active_bytes = static_cast<std::uint32_t>(std::popcount(dynamic.active_mask)) * inst.access_bytes;
     analyzer_.global(dynamic, site, footprints_[index]);
-  } else {
+    request.local = is_local(dynamic) && inst.memory != isa::MemoryOp::kCopyAsync;
+  }
+  if (inst.memory == isa::MemoryOp::kCopyAsync) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(dynamic.active_mask));
+    request.bypass = CopyLane::of(dynamic.addresses[lane]).bypass;
+    request.wavefronts = static_cast<std::uint16_t>(analyzer_.shared(dynamic, site));
+  } else if (inst.memory != isa::MemoryOp::kNone && !isa::is_global(inst.memory)) {
     request.wavefronts = static_cast<std::uint16_t>(analyzer_.shared(dynamic, site));
   }
   queues_[sub].push_back(request);
@@ -86,6 +108,10 @@ void Lsu::start_transfers(Cycle now) {
 }
 
 void Lsu::start_executions(Cycle now) {
+  while (!copy_writes_.empty() && place_execution(copy_writes_.front(), now)) {
+    copy_writes_.pop_front();
+    --copies_ready_;
+  }
   for (std::size_t i = 0; i < stage_.size();) {
     if (stage_[i].ready <= now && try_start(stage_[i], now)) {
       stage_.erase(stage_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -97,27 +123,53 @@ void Lsu::start_executions(Cycle now) {
 
 bool Lsu::try_start(const Request& request, Cycle now) {
   if (request.op == isa::MemoryOp::kStoreGlobal) {
-    if (store_free_ > static_cast<double>(now) || stores_in_flight_ >= p_.store_sectors_in_flight) {
+    if (!request.local && (store_free_ > static_cast<double>(now) || stores_in_flight_ >= p_.store_sectors_in_flight)) {
       return false;
     }
-    leave_mark(request, now);
-    start_store(request, now);
+    if (request.local) {
+      start_local_store(request, now);
+    } else {
+      leave_mark(request, now);
+      start_store(request, now);
+    }
     return true;
   }
-  if (request.op == isa::MemoryOp::kLoadGlobal) {
-    if (tag_free_ > now) {
+  if (looks_up(request.op)) {
+    if (tag_free_ > now || (request.op == isa::MemoryOp::kCopyAsync && copies_ready_ >= p_.concurrent_requests)) {
       return false;
     }
     leave_mark(request, now);
     start_load(request, now);
     return true;
   }
+  if (request.op == isa::MemoryOp::kNone) {
+    end_of_mark(request, now);
+    return true;
+  }
+  return place_execution(request, now);
+}
+
+/// An LDGDEPBAR has passed the queue at `now`.
+void Lsu::end_of_mark(const Request& request, Cycle now) {
+  --credits_used_;
+  CopyGroups& groups = groups_of(request);
+  if (groups.cta_ordinal != request.cta_ordinal) {
+    return;
+  }
+  CopyGroup& group = groups.open[request.group - groups.first];
+  group.marked = true;
+  group.over = std::max(group.over, now + p_.commit_latency - (p_.mio_start + p_.mio_per_register));
+  end_groups(request);
+}
+
+bool Lsu::place_execution(const Request& request, Cycle now) {
   Execution* place = nullptr;
   for (Execution& execution : executing_) {
     if (execution.remaining == 0) {
       place = &execution;
-    } else if (execution.request.sub == request.sub && execution.request.slot == request.slot) {
-      return false;  // requests of a warp stay in order
+    } else if (execution.request.sub == request.sub && execution.request.slot == request.slot &&
+               execution.request.op != isa::MemoryOp::kCopyAsync && request.op != isa::MemoryOp::kCopyAsync) {
+      return false;  // requests of a warp stay in order; copies write whenever their data come
     }
   }
   if (place == nullptr) {
@@ -129,9 +181,60 @@ bool Lsu::try_start(const Request& request, Cycle now) {
   return true;
 }
 
+/// Copies that a warp did not wait for before it exited concern nobody: the slot has a new warp.
+void Lsu::forget_earlier_warp(const Request& request) {
+  CopyGroups& groups = groups_of(request);
+  if (groups.cta_ordinal != request.cta_ordinal) {
+    groups.first += static_cast<std::uint32_t>(groups.open.size());
+    groups.open.clear();
+    groups.cta_ordinal = request.cta_ordinal;
+  }
+}
+
+void Lsu::join_group(Request& request, const isa::Instruction& inst) {
+  CopyGroups& groups = groups_of(request);
+  if (groups.open.empty()) {
+    groups.open.emplace_back();
+  }
+  request.group = groups.first + static_cast<std::uint32_t>(groups.open.size()) - 1;
+  if (inst.memory == isa::MemoryOp::kCopyAsync) {
+    ++groups.open.back().copies_left;
+  } else {  // the scoreboard is this group's, not the request's
+    groups.open.back().scoreboard = inst.write_scoreboard;
+    request.write_scoreboard = isa::kNoScoreboard;
+    groups.open.emplace_back();
+  }
+}
+
+/// The last wavefront of a copy went at `now`.
+void Lsu::end_of_copy(const Request& request, Cycle now) {
+  CopyGroups& groups = groups_of(request);
+  if (groups.cta_ordinal != request.cta_ordinal) {
+    return;
+  }
+  CopyGroup& group = groups.open[request.group - groups.first];
+  --group.copies_left;
+  // Of the latency of a copy of 16 bytes: queue, transfer of three registers, one read cycle, four wavefronts of a lone
+  // request.
+  const Cycle before = p_.mio_start + 3 * p_.mio_per_register + p_.wavefront + 3 * p_.request_wavefront;
+  group.over = std::max(group.over, now + p_.copy_latency - before);
+  end_groups(request);
+}
+
+void Lsu::end_groups(const Request& request) {
+  CopyGroups& groups = groups_of(request);
+  while (!groups.open.empty() && groups.open.front().marked && groups.open.front().copies_left == 0) {
+    const CopyGroup& group = groups.open.front();
+    groups.last_over = std::max(groups.last_over, group.over);
+    release(request, group.scoreboard, groups.last_over);
+    groups.open.pop_front();
+    ++groups.first;
+  }
+}
+
 void Lsu::leave_mark(const Request& request, Cycle now) {
-  if (keep_marks_) {
-    const model::GlobalFootprint& footprint = footprints_[request.footprint];
+  const model::GlobalFootprint& footprint = footprints_[request.footprint];
+  if (keep_marks_ && !request.local && footprint.line_count != 0) {
     marks_.push_back(GlobalAccessMark{
         now, request.cta_ordinal, request.warp, request.site, request.op == isa::MemoryOp::kStoreGlobal,
         static_cast<std::uint32_t>(mark_lines_.size()), static_cast<std::uint32_t>(footprint.line_count)});
@@ -152,13 +255,17 @@ void Lsu::start_load(const Request& request, Cycle now) {
   const model::GlobalFootprint& footprint = footprints_[request.footprint];
   // A load takes the data pipe once: a cycle per line, at least one per 4 bytes and lane (measured; hits and misses
   // alike).
-  load = Load{request, 0, std::max({1, request.access_bytes / 4, footprint.line_count}), true};
+  const bool copy = request.op == isa::MemoryOp::kCopyAsync;
+  load = Load{request, 0, copy ? 1 : std::max({1, request.access_bytes / 4, footprint.line_count}), true};
   int missed_lines = 0;
   for (int i = 0; i < footprint.line_count; ++i) {
     const model::LineAccess& access = footprint.lines[i];
     const auto sectors = static_cast<std::uint64_t>(std::popcount(access.sector_mask));
     counters_.l1_load_sectors += sectors;
-    const std::uint32_t present = l1_.lookup(access.line, access.sector_mask);
+    const std::uint32_t present = request.bypass ? 0 : l1_.lookup(access.line, access.sector_mask);
+    if (request.local) {
+      write_back(access, present, now);
+    }
     counters_.l1_load_sector_hits += static_cast<std::uint64_t>(std::popcount(present));
     std::uint32_t missing = access.sector_mask & ~present;
     if (missing == 0) {
@@ -166,6 +273,7 @@ void Lsu::start_load(const Request& request, Cycle now) {
     }
     ++missed_lines;
     Pending& pending = pending_[access.line];
+    pending.allocates = pending.allocates || !request.bypass;
     pending.waiting.push_back(index);
     ++load.lines_missing;
     missing &= ~pending.sectors;
@@ -177,12 +285,17 @@ void Lsu::start_load(const Request& request, Cycle now) {
   }
   const int tag_cycles = (footprint.line_count + p_.tag_lines - 1) / p_.tag_lines;
   const auto miss_cycles = static_cast<int>(std::ceil(missed_lines / p_.miss_lines_per_cycle));
-  tag_free_ = now + std::max({1, tag_cycles, miss_cycles});
+  tag_free_ = now + std::max({copy ? static_cast<int>(p_.copy_lookup) : 1, tag_cycles, miss_cycles});
   free_footprints_.push_back(request.footprint);
   --credits_used_;
   if (load.lines_missing == 0) {
-    returns_.push_back(index);
+    data_complete(index);
   }
+}
+
+void Lsu::data_complete(std::uint32_t load) {
+  returns_.push_back(load);
+  copies_ready_ += loads_[load].request.op == isa::MemoryOp::kCopyAsync ? 1 : 0;
 }
 
 /// Drain of a store from the SM: a cycle per sector, and more per line that is only partly written. Measured on the
@@ -209,20 +322,50 @@ void Lsu::start_store(const Request& request, Cycle now) {
   --credits_used_;
 }
 
+/// Sends the write of dirty sectors that have left the L1 since they were written.
+void Lsu::write_back(const model::LineAccess& access, std::uint32_t present, Cycle now) {
+  const auto found = dirty_.find(access.line);
+  if (found == dirty_.end()) {
+    return;
+  }
+  const std::uint32_t evicted = found->second & access.sector_mask & ~present;
+  if (evicted != 0) {
+    outbox_.push_back(MemoryRequest{now, access.line, evicted, 0, sequence_++, true, true});
+    stores_in_flight_ += std::popcount(evicted);
+    found->second &= ~evicted;
+  }
+}
+
+void Lsu::start_local_store(const Request& request, Cycle now) {
+  const model::GlobalFootprint& footprint = footprints_[request.footprint];
+  for (int i = 0; i < footprint.line_count; ++i) {
+    const model::LineAccess& access = footprint.lines[i];
+    counters_.l1_store_sectors += static_cast<std::uint64_t>(std::popcount(access.sector_mask));
+    write_back(access, l1_.lookup(access.line, access.sector_mask), now);
+    l1_.fill(access.line, access.sector_mask);
+    dirty_[access.line] |= access.sector_mask;
+  }
+  events_.schedule(now + footprint.line_count, SmEvent{SmEvent::Kind::kStoreDrained, request.sub, request.slot, 0});
+  free_footprints_.push_back(request.footprint);
+  --credits_used_;
+}
+
 void Lsu::deliver(std::uint64_t line, std::uint32_t sectors, Cycle) {
   const auto found = pending_.find(line);
   if (found == pending_.end()) {
     engine_bug("response for a line that nobody waits for");
   }
-  l1_.fill(line, sectors);
   Pending& pending = found->second;
+  if (pending.allocates) {
+    l1_.fill(line, sectors);
+  }
   pending.sectors &= ~sectors;
   if (pending.sectors != 0) {
     return;  // other sectors of the line are still on their way; loads wait for the whole line's outstanding part
   }
   for (const std::uint32_t index : pending.waiting) {
     if (--loads_[index].lines_missing == 0) {
-      returns_.push_back(index);
+      data_complete(index);
     }
   }
   pending_.erase(found);
@@ -232,12 +375,18 @@ void Lsu::use_data_pipe(Cycle now) {
   if (data_pipe_free_ > now) {
     return;
   }
-  if (!returns_.empty()) {
+  if (!returns_.empty() && !return_blocked()) {
     const std::uint32_t index = returns_.front();
     returns_.pop_front();
     Load& load = loads_[index];
     data_pipe_free_ = now + load.return_cycles * p_.wavefront;
     counters_.data_pipe_cycles += static_cast<std::uint64_t>(load.return_cycles * p_.wavefront);
+    if (load.request.op == isa::MemoryOp::kCopyAsync) {
+      copy_writes_.push_back(load.request);
+      load.used = false;
+      free_loads_.push_back(index);
+      return;
+    }
     // An L1 hit's fixed part: everything of the hit latency beyond queue, transfer, lookup and one return cycle.
     const Cycle fixed = p_.l1_hit_latency - (p_.mio_start + 2 * p_.mio_per_register + 2);
     release(load.request, load.request.write_scoreboard, data_pipe_free_ + fixed);
@@ -262,6 +411,10 @@ void Lsu::use_data_pipe(Cycle now) {
 }
 
 void Lsu::finish_shared(const Request& request, Cycle now) {
+  if (request.op == isa::MemoryOp::kCopyAsync) {
+    end_of_copy(request, now);
+    return;
+  }
   if (!is_load_from_shared(request.op)) {
     --credits_used_;
     return;
@@ -296,20 +449,23 @@ Cycle Lsu::next_wake(Cycle now) const {
     }
   }
   for (const Request& request : stage_) {
-    if (request.op == isa::MemoryOp::kStoreGlobal) {
+    if (request.op == isa::MemoryOp::kStoreGlobal && !request.local) {
       if (stores_in_flight_ >= p_.store_sectors_in_flight) {
         continue;  // the L2's word wakes the SM
       }
       at(std::max(request.ready, static_cast<Cycle>(std::ceil(store_free_))));
     } else {
-      at(std::max(request.ready, request.op == isa::MemoryOp::kLoadGlobal ? tag_free_ : now));
+      at(std::max(request.ready, looks_up(request.op) ? tag_free_ : now));
     }
     if (wake == now + 1) {
       return wake;
     }
   }
-  if (!returns_.empty()) {
+  if (!returns_.empty() && !return_blocked()) {
     at(data_pipe_free_);
+  }
+  if (!copy_writes_.empty()) {
+    at(now + 1);
   }
   for (const Execution& execution : executing_) {
     if (execution.remaining != 0) {

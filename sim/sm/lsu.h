@@ -8,6 +8,17 @@
 // an LDG: the same up to the stage -> tag lookup, one line per cycle on a miss -> requests to the chip -> when the last
 // line is back, the return takes the data pipe -> data after a fixed latency. Source: H200 microbenchmarks, memory
 // issue path and shared memory (issue times of the K-th request).
+//
+// Life of an LDGSTS: three registers of addresses, the lookup of an LDG (lsu.copy_lookup_interval apart); with .BYPASS
+// neither look-up nor allocation in the L1 (documented, not measured). When the last line is back it takes the data
+// pipe for one cycle, then for the wavefronts of its shared side, like an STS; while two copies wait to write, no other
+// is looked up. LDGDEPBAR passes through the queue as a
+// request of one register and marks the end of a group; a group is over lsu.commit_latency after its mark or, if later,
+// a fixed time after the last wavefront of its copies, which lsu.copy_latency fixes; groups of a warp end in order.
+// Measured: cycles per LDGSTS from the L1 2.4, 3.5, 4.7 for 4, 8, 16 bytes (here 2, 3, 5), 33 at 8-way conflicts.
+//
+// Local memory (LDL, STL) is kept in the L1 and written back: a store takes its lines and leaves them dirty; that a
+// dirty line was evicted is found, and its write sent, when the warp comes back to it. All of it is a guess.
 #pragma once
 
 #include <array>
@@ -31,14 +42,15 @@ namespace tilesim::sim {
 class Lsu {
  public:
   static constexpr int kMaxSubPartitions = 8;
+  static constexpr std::size_t kMaxSlots = 32;  ///< warps of a sub-partition
 
   Lsu(const SmParameters& parameters, int sub_partitions, const isa::Program& program, SmEventQueue& events,
       SmCounters& counters);
 
   [[nodiscard]] bool queue_full(int sub) const { return queue_size_[sub] >= p_.mio_queue; }
 
-  /// Takes a memory instruction that warp `slot` of `sub` issued at `now`; the queue must have room and a lane be
-  /// active. `cta_ordinal` counts the CTAs of the SM and `warp` the warps of the CTA, for request generators.
+  /// Takes a memory instruction or LDGDEPBAR that warp `slot` of `sub` issued at `now`; the queue must have room and a
+  /// lane be active. `cta_ordinal` counts the CTAs of the SM and `warp` the warps of the CTA, for request generators.
   void enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std::uint32_t cta_ordinal, std::uint32_t warp,
                Cycle now);
 
@@ -75,6 +87,9 @@ class Lsu {
     std::uint8_t access_bytes = 4;
     std::uint8_t write_scoreboard = isa::kNoScoreboard;
     std::uint8_t read_scoreboard = isa::kNoScoreboard;
+    bool local = false;
+    bool bypass = false;      ///< copies: past the L1
+    std::uint32_t group = 0;  ///< copies and marks: running number of the warp's group
     std::uint16_t wavefronts = 0;
     std::uint16_t footprint = 0;  ///< index into footprints_, for global accesses
     std::uint32_t active_bytes = 0;
@@ -88,11 +103,25 @@ class Lsu {
     int remaining = 0;
     Cycle next = 0;
   };
-  struct Load {  ///< a global load that waits for lines
+  struct Load {  ///< a global load or copy that waits for lines
     Request request;
     int lines_missing = 0;
     int return_cycles = 0;
     bool used = false;
+  };
+
+  /// Copies of a warp up to an LDGDEPBAR.
+  struct CopyGroup {
+    int copies_left = 0;  ///< not yet in shared memory
+    bool marked = false;  ///< the LDGDEPBAR has passed the queue
+    std::uint8_t scoreboard = isa::kNoScoreboard;
+    Cycle over = 0;  ///< what has passed so far keeps the group from ending before
+  };
+  struct CopyGroups {
+    std::deque<CopyGroup> open;  ///< in order; the last one is not committed
+    std::uint32_t first = 0;     ///< running number of the front
+    std::uint32_t cta_ordinal = 0;
+    Cycle last_over = 0;
   };
 
   void start_transfers(Cycle now);
@@ -100,6 +129,23 @@ class Lsu {
   [[nodiscard]] bool try_start(const Request& request, Cycle now);
   void start_load(const Request& request, Cycle now);
   void start_store(const Request& request, Cycle now);
+  void start_local_store(const Request& request, Cycle now);
+  void write_back(const model::LineAccess& access, std::uint32_t present, Cycle now);
+  [[nodiscard]] bool place_execution(const Request& request, Cycle now);
+  [[nodiscard]] CopyGroups& groups_of(const Request& request) {
+    return copy_groups_[static_cast<std::size_t>(request.sub) * kMaxSlots + request.slot];
+  }
+  void forget_earlier_warp(const Request& request);
+  void data_complete(std::uint32_t load);
+  /// The next return is a copy's, and as many copies as can wait to write do so already.
+  [[nodiscard]] bool return_blocked() const {
+    return loads_[returns_.front()].request.op == isa::MemoryOp::kCopyAsync &&
+           copy_writes_.size() >= static_cast<std::size_t>(p_.concurrent_requests);
+  }
+  void join_group(Request& request, const isa::Instruction& inst);
+  void end_of_mark(const Request& request, Cycle now);
+  void end_of_copy(const Request& request, Cycle now);
+  void end_groups(const Request& request);
   void leave_mark(const Request& request, Cycle now);
   void use_data_pipe(Cycle now);
   void finish_shared(const Request& request, Cycle now);
@@ -122,6 +168,8 @@ class Lsu {
   int transfer_turn_ = 0;
   std::vector<Request> stage_;  ///< in order of transfer start
   int credits_used_ = 0;
+  std::deque<Request> copy_writes_;  ///< copies whose data are there, in order, waiting for a place
+  int copies_ready_ = 0;             ///< copies with their data in the SM that have not begun to write
   std::vector<Execution> executing_;
   std::size_t execution_turn_ = 0;
   Cycle tag_free_ = 0;
@@ -134,11 +182,14 @@ class Lsu {
   std::vector<std::uint32_t> free_loads_;
   struct Pending {
     std::uint32_t sectors = 0;
+    bool allocates = false;              ///< some load wants it in the L1
     std::vector<std::uint32_t> waiting;  ///< loads
   };
   std::map<std::uint64_t, Pending> pending_;  ///< lines on their way from the chip
   std::deque<std::uint32_t> returns_;         ///< loads whose data takes the data pipe next
   Cycle data_pipe_free_ = 0;
+  std::vector<CopyGroups> copy_groups_;           ///< by sub-partition and slot; empty if the program has none
+  std::map<std::uint64_t, std::uint32_t> dirty_;  ///< local lines written and not written back: sectors
 
   std::vector<MemoryRequest> outbox_;
   std::vector<GlobalAccessMark> marks_;

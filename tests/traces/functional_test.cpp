@@ -134,7 +134,7 @@ TEST_CASE("instructions without a functional mode are named") {
   DeviceMemory memory = allocate(launch);
   const auto executed = run_functional(load_kernel(test.name + ".sass"), launch, memory);
   REQUIRE_FALSE(executed.has_value());
-  CHECK(executed.error().message.find("LDGSTS") != std::string::npos);
+  CHECK(executed.error().message.find("LDSM") != std::string::npos);
 }
 
 }  // namespace tilesim::traces

@@ -94,4 +94,17 @@ void FunctionalMemory::access(bool shared, const MemoryOperation& operation, con
   }
 }
 
+void FunctionalMemory::copy(unsigned bytes, const LaneAddresses& global, const LaneAddresses& shared,
+                            std::uint32_t reading, std::uint32_t mask) {
+  for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+    std::byte* to = shared_.data() + (shared[lane] - kSharedBase);
+    if ((reading >> lane & 1) != 0) {
+      std::memcpy(to, device_.at(global[lane], bytes), bytes);
+    } else {
+      std::memset(to, 0, bytes);
+    }
+  }
+}
+
 }  // namespace tilesim::traces

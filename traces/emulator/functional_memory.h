@@ -42,6 +42,11 @@ class FunctionalMemory {
   void access(bool shared, const MemoryOperation& operation, const LaneAddresses& addresses, std::uint32_t mask,
               LaneRow* rows);
 
+  /// LDGSTS: the lanes of `mask` write `bytes` bytes to their shared addresses, from global memory where `reading` has
+  /// them, else zeros. Addresses have been checked.
+  void copy(unsigned bytes, const LaneAddresses& global, const LaneAddresses& shared, std::uint32_t reading,
+            std::uint32_t mask);
+
  private:
   DeviceMemory& device_;
   std::vector<std::byte> shared_;

@@ -7,8 +7,6 @@
 namespace tilesim::traces {
 namespace {
 
-constexpr std::uint32_t kStackBase = 0xfffdc0;  // any value: these kernels keep nothing on the stack
-
 Result<void> check_dimension(const char* what, std::uint32_t value, std::uint32_t highest) {
   if (value >= 1 && value <= highest) {
     return {};

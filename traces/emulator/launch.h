@@ -24,6 +24,10 @@ inline constexpr std::uint32_t kSharedBase = 0x400;
 /// Where the parameter block starts in constant bank 0 of sm_90 code.
 inline constexpr std::uint32_t kParameterOffset = 0x210;
 
+/// Where a thread's local memory ends, and how much of it this version emulates.
+inline constexpr std::uint32_t kStackBase = 0xfffdc0;  // any value: nothing but the code's own stack is there
+inline constexpr std::uint32_t kMaximumLocalBytes = 64 * 1024;
+
 /// CUDA's limits for compute capability 9.0: block 1,024 threads (1024, 1024, 64), grid (2^31-1, 65535, 65535), nothing
 /// zero. Errors (kUsage) name the value.
 [[nodiscard]] Result<void> check_launch(const LaunchParameters& launch);

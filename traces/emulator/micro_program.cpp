@@ -30,7 +30,9 @@ class Compiler {
 
  private:
   Action add(std::size_t index, bool needed);
-  Action add_memory(const SassInstruction& in);
+  Action add_memory(const SassInstruction& in, bool needed);
+  Action add_local(const SassInstruction& in, MemoryOperation out, bool needed);
+  void add_copy(const SassInstruction& in, MemoryOperation& out);
   Action add_branch(const SassInstruction& in, Action action);
   Operation operation(const SassInstruction& in);
   void specialise(const SassInstruction& in, Operation& out);
@@ -80,7 +82,27 @@ Result<void> Compiler::check_parameters(std::size_t index) const {
   return {};
 }
 
-Action Compiler::add_memory(const SassInstruction& in) {
+// LDGSTS: the shared side, and the predicate that chooses between data and zeros.
+void Compiler::add_copy(const SassInstruction& in, MemoryOperation& out) {
+  out.shared_low = resolver_.row(in.operand(Role::kSharedAddress).index);
+  out.shared_offset = static_cast<std::int32_t>(in.operand(Role::kSharedAddress).value);
+  out.bypass = in.modifier(Modifier::kAccess) == 0;
+  out.copies = predicate_source(in.operand(Role::kPredicateIn));
+  require(out.bytes >= 4, "copies of less than 4 bytes do not exist");
+}
+
+Action Compiler::add_local(const SassInstruction& in, MemoryOperation out, bool needed) {
+  const Operand& data = in.operand(out.store ? Role::kB : Role::kDestination);
+  out.words.fill(kNoDestination);
+  for (unsigned word = 0; needed && word < std::max(1U, out.bytes / 4U); ++word) {
+    out.words[word] = data.index == kRegisterRz ? kNoDestination : resolver_.row(data.index + word);
+  }
+  program_.operand_index.push_back(static_cast<std::uint32_t>(program_.memory.size()));
+  program_.memory.push_back(out);
+  return needed ? Action::kSpill : Action::kLocal;
+}
+
+Action Compiler::add_memory(const SassInstruction& in, bool needed) {
   const Operand& address = in.operand(Role::kAddress);
   MemoryOperation out;
   out.low = resolver_.row(address.index);
@@ -93,19 +115,14 @@ Action Compiler::add_memory(const SassInstruction& in) {
   const isa::MemoryOp memory = in.row->memory;
   out.store = memory == isa::MemoryOp::kStoreShared || memory == isa::MemoryOp::kStoreGlobal;
   out.sign = in.modifier(Modifier::kWidth) == 1 || in.modifier(Modifier::kWidth) == 3;
-  if (selection_ == Selection::kAll) {
-    if (memory == isa::MemoryOp::kLoadMatrix || memory == isa::MemoryOp::kCopyAsync) {
-      reject("it has no functional mode yet");
-    }
-    out.data = resolver_.row(in.operand(out.store ? Role::kB : Role::kDestination).index);
+  if (in.row->local) {
+    return add_local(in, out, needed);
   }
   if (memory == isa::MemoryOp::kCopyAsync) {
-    out.shared_low = resolver_.row(in.operand(Role::kSharedAddress).index);
-    out.shared_offset = static_cast<std::int32_t>(in.operand(Role::kSharedAddress).value);
-    const Operand& condition = in.operand(Role::kPredicateIn);
-    if (condition.index != kPredicatePt || condition.negated) {
-      reject("its zero-fill predicate is not supported yet");
-    }
+    add_copy(in, out);
+  } else if (selection_ == Selection::kAll) {
+    require(memory != isa::MemoryOp::kLoadMatrix, "it has no functional mode yet");
+    out.data = resolver_.row(in.operand(out.store ? Role::kB : Role::kDestination).index);
   }
   program_.operand_index.push_back(static_cast<std::uint32_t>(program_.memory.size()));
   program_.memory.push_back(out);
@@ -288,7 +305,7 @@ Operation Compiler::operation(const SassInstruction& in) {
 Action Compiler::add(std::size_t index, bool needed) {
   const SassInstruction& in = kernel_.instructions[index];
   if (in.row->memory != isa::MemoryOp::kNone) {
-    return add_memory(in);
+    return add_memory(in, needed);
   }
   switch (in.row->control) {
     case isa::ControlOp::kBranch:
@@ -317,13 +334,32 @@ void Compiler::link_slices() {
   std::uint32_t global = slice;
   for (std::size_t i = count; i-- > 0;) {
     const Action action = program_.steps[i].action;
-    const bool computes = action == Action::kCompute || action >= Action::kBranch;
+    const bool computes = action == Action::kCompute || action == Action::kSpill || action >= Action::kBranch;
     slice = computes ? static_cast<std::uint32_t>(i) : slice;
     const bool stops = computes || action == Action::kGlobal || action == Action::kCopy;
     global = stops ? static_cast<std::uint32_t>(i) : global;
     program_.next_slice[i] = slice;
     program_.next_global[i] = global;
   }
+}
+
+// Local memory per thread: what the code takes off the stack pointer; all that a thread can have if that is not plain.
+std::uint32_t local_bytes(const DecodedKernel& kernel) {
+  std::int64_t taken = 0;
+  bool accessed = false;
+  for (const SassInstruction& in : kernel.instructions) {
+    accessed = accessed || in.row->local;
+    const Operand& destination = in.operand(Role::kDestination);
+    if (destination.kind == OperandKind::kRegister && destination.index == kStackPointer &&
+        in.operand(Role::kA).index == kStackPointer && in.operand(Role::kB).kind == OperandKind::kImmediate) {
+      taken -= static_cast<std::int32_t>(in.operand(Role::kB).value);
+    }
+  }
+  if (!accessed) {
+    return 0;
+  }
+  return taken > 0 && taken <= kMaximumLocalBytes ? static_cast<std::uint32_t>(taken) / 16 * 16 + 16
+                                                  : kMaximumLocalBytes;
 }
 
 Result<MicroProgram> Compiler::run() {
@@ -349,6 +385,7 @@ Result<MicroProgram> Compiler::run() {
   }
   program_.steps.push_back({Action::kEnd, kPredicatePt, false, false});
   program_.operand_index.push_back(0);
+  program_.local_bytes = local_bytes(kernel_);
   program_.row_count = resolver_.row_count();
   program_.constants = resolver_.take_constants();
   link_slices();

@@ -27,6 +27,8 @@ enum class Action : std::uint8_t {
   kShared,   ///< access to shared memory
   kGlobal,   ///< access to global memory
   kCopy,     ///< LDGSTS: global to shared
+  kLocal,    ///< access to local memory whose data nobody needs
+  kSpill,    ///< access to local memory, with data
   kBranch,
   kExit,
   kEnd,  ///< past the last instruction
@@ -111,6 +113,9 @@ struct MemoryOperation {
   std::uint16_t data = kNoDestination;        ///< first data row (functional mode)
   std::uint16_t shared_low = kNoDestination;  ///< LDGSTS: row of the shared address
   std::int32_t shared_offset = 0;
+  bool bypass = false;                   ///< LDGSTS: past the L1
+  PredicateSource copies;                ///< LDGSTS: lanes where it fails write zeros
+  std::array<std::uint16_t, 4> words{};  ///< LDL, STL: data rows
 };
 
 struct BranchOperation {
@@ -125,6 +130,7 @@ struct MicroProgram {
   std::vector<MemoryOperation> memory;
   std::vector<BranchOperation> branches;
   std::vector<LaneRow> constants;  ///< every lane the same value
+  std::uint32_t local_bytes = 0;   ///< local memory per thread; 0 if the code has no access to it
   std::uint16_t row_count = 0;     ///< rows that a warp needs, a scratch row for unneeded results included
   /// Per instruction: the next one, itself included, that computes or transfers control.
   std::vector<std::uint32_t> next_slice;

@@ -14,7 +14,11 @@ namespace {
 
 constexpr std::size_t kInstructionBytes = 16;
 constexpr std::size_t kFileOffset[] = {0, 256, 264, 328};  // by RegisterFile
-using Demand = std::bitset<336>;
+// Words of local memory that the stack pointer and a constant address; one more bit stands for all others.
+constexpr std::size_t kLocalOffset = 336;
+constexpr std::size_t kLocalWords = 256;
+constexpr std::size_t kOtherLocal = kLocalOffset + kLocalWords;
+using Demand = std::bitset<kOtherLocal + 1>;
 
 void add(Demand& set, const RegisterRange& range) {
   for (unsigned i = 0; i < range.count; ++i) {
@@ -53,7 +57,47 @@ struct Transfer {
   std::size_t target = 0;  // instruction index; own index = none
 };
 
-Transfer transfer_of(const SassInstruction& instruction, std::size_t index) {
+// Which local words LDL reads or STL writes, and whether a store leaves nothing of what they held.
+struct LocalAccess {
+  Demand words;
+  bool whole = false;
+};
+
+LocalAccess local_access(const SassInstruction& instruction, bool fixed_stack) {
+  const Operand& address = instruction.operand(Role::kAddress);
+  const int bytes = access_bytes(instruction);
+  LocalAccess result;
+  const std::int64_t last = (address.value + bytes - 1) / 4;
+  if (!fixed_stack || address.index != kStackPointer || address.value < 0 ||
+      last >= static_cast<std::int64_t>(kLocalWords)) {
+    for (std::size_t word = kLocalOffset; word <= kOtherLocal; ++word) {
+      result.words.set(word);
+    }
+    return result;
+  }
+  for (std::int64_t word = address.value / 4; word <= last; ++word) {
+    result.words.set(kLocalOffset + static_cast<std::size_t>(word));
+  }
+  result.whole = bytes >= 4 && address.value % 4 == 0;
+  return result;
+}
+
+// True if the stack pointer has its final value before the first access to local memory.
+bool has_fixed_stack(const DecodedKernel& kernel) {
+  bool accessed = false;
+  for (const SassInstruction& instruction : kernel.instructions) {
+    accessed = accessed || instruction.row->local;
+    for (const RegisterRange& range : dependences(instruction).writes) {
+      if (accessed && range.file == RegisterFile::kGeneral && range.first <= kStackPointer &&
+          kStackPointer < range.first + range.count) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+Transfer transfer_of(const SassInstruction& instruction, std::size_t index, bool fixed_stack) {
   Transfer result;
   const Dependences used = dependences(instruction);
   for (const RegisterRange& range : used.writes) {
@@ -77,6 +121,15 @@ Transfer transfer_of(const SassInstruction& instruction, std::size_t index) {
     result.context = 2U * guard.predicate + (guard.negated ? 1 : 0);
   }
   result.kills = unconditional || result.context != kAlways;
+  if (instruction.row->local) {
+    const LocalAccess local = local_access(instruction, fixed_stack);
+    if (instruction.row->memory == isa::MemoryOp::kStoreGlobal) {
+      result.writes |= local.words;
+      result.kills = result.kills && local.whole;
+    } else {
+      result.reads |= local.words;
+    }
+  }
   result.target = index;
   const Operand& condition = instruction.operand(Role::kPredicateIn);
   const bool always = unconditional && condition.index == kPredicatePt && !condition.negated;
@@ -137,8 +190,9 @@ bool propagate(const std::vector<Transfer>& transfers, std::vector<Demands>& bef
   return changed;
 }
 
-bool is_load(isa::MemoryOp op) {
-  return op == isa::MemoryOp::kLoadShared || op == isa::MemoryOp::kLoadMatrix || op == isa::MemoryOp::kLoadGlobal;
+bool is_load(const InstructionRow& row) {
+  return row.memory == isa::MemoryOp::kLoadShared || row.memory == isa::MemoryOp::kLoadMatrix ||
+         (row.memory == isa::MemoryOp::kLoadGlobal && !row.local);
 }
 
 struct Analysis {
@@ -149,10 +203,11 @@ struct Analysis {
 
 Analysis analyse(const DecodedKernel& kernel) {
   const std::size_t count = kernel.instructions.size();
+  const bool fixed_stack = has_fixed_stack(kernel);
   Analysis result;
   result.transfers.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
-    result.transfers.push_back(transfer_of(kernel.instructions[i], i));
+    result.transfers.push_back(transfer_of(kernel.instructions[i], i, fixed_stack));
   }
   result.before.resize(count);
   result.slice.contains.assign(count, false);
@@ -166,7 +221,7 @@ Analysis analyse(const DecodedKernel& kernel) {
 Result<Slice> backward_slice(const DecodedKernel& kernel) {
   Slice slice = analyse(kernel).slice;
   for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
-    if (slice.contains[i] && is_load(kernel.instructions[i].row->memory)) {
+    if (slice.contains[i] && is_load(*kernel.instructions[i].row)) {
       return fail(ErrorKind::kUsage,
                   fmt::format("The value that '{}' loads from memory decides an address, a branch or a guard of {}.",
                               kernel.text[i], kernel.name),

@@ -19,8 +19,9 @@ struct Slice {
 /// Demand analysis, backwards over the control flow graph until nothing changes. Demanded at an instruction: its guard;
 /// the address registers of a memory access; the condition of a branch or exit; and all sources of an instruction that
 /// writes something demanded later. A write under a guard keeps the old value demanded. Flow-sensitive, so a register
-/// that holds an address here and an accumulator there does not pull arithmetic in. Error (kUsage, "FILE:LINE" in
-/// `where`): a demanded value is loaded from memory.
+/// that holds an address here and an accumulator there does not pull arithmetic in. Local memory is followed word by
+/// word where the stack pointer addresses it, so that spilled addresses are known and spilled sums are not. Error
+/// (kUsage, "FILE:LINE" in `where`): a demanded value is loaded from global or shared memory.
 [[nodiscard]] Result<Slice> backward_slice(const DecodedKernel& kernel);
 
 /// What repeating a loop without looking at its accesses takes: the instructions of the body, in order, that the values

@@ -2,8 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
+
 #include "traces/emulator/executor.h"
 #include "traces/emulator/functional_memory.h"
+#include "traces/emulator/lane_address.h"
+#include "traces/emulator/lane_functions.h"
 
 namespace tilesim::traces {
 namespace {
@@ -11,6 +16,37 @@ namespace {
 constexpr const char* kLaunchRemedy =
     "Check the sizes in the arguments, the grid, the block and the shared memory against what the kernel expects.";
 constexpr const char* kUniformRemedy = "Kernels whose warps branch as one are supported; this one does not.";
+
+// Parts of a word of local memory: a whole word, or `bytes` (1 or 2) bytes at `first`.
+void store_part(std::uint32_t& cell, std::uint64_t first, unsigned bytes, std::uint32_t value) {
+  if (bytes >= 4) {
+    cell = value;
+    return;
+  }
+  const std::uint32_t mask = ((1U << (8 * bytes)) - 1) << (8 * first);
+  cell = (cell & ~mask) | (value << (8 * first) & mask);
+}
+
+std::uint32_t load_part(std::uint32_t cell, std::uint64_t first, unsigned bytes, bool sign) {
+  if (bytes >= 4) {
+    return cell;
+  }
+  const unsigned unused = 32 - 8 * bytes;
+  const std::uint32_t high = cell >> (8 * first) << unused;
+  return sign ? static_cast<std::uint32_t>(static_cast<std::int32_t>(high) >> unused) : high >> unused;
+}
+
+// A copy as global access: the lanes that read, with their global addresses; false if there is none.
+bool keep_reading_lanes(isa::DynamicInstruction& copy) {
+  std::uint32_t reading = 0;
+  for (std::uint32_t left = copy.active_mask; left != 0; left &= left - 1) {
+    std::uint64_t& address = copy.addresses[static_cast<std::size_t>(std::countr_zero(left))];
+    address = copy_global(address);
+    reading |= address != 0 ? left & (0U - left) : 0U;
+  }
+  copy.active_mask = reading;
+  return reading != 0;
+}
 
 }  // namespace
 
@@ -23,6 +59,7 @@ void WarpEmulator::start(const WarpContext& context, const WarpPosition& positio
   live_ = live;
   memory_ = memory;
   trips_taken_ = 0;
+  local_.clear();
   next_index_ = 0;
   exited_ = false;
 }
@@ -69,6 +106,12 @@ bool WarpEmulator::act(Action action, isa::DynamicInstruction& out) {
         return false;
       }
       break;
+    case Action::kLocal:
+    case Action::kSpill:
+      if (!access_local(out, action == Action::kSpill)) {
+        return false;
+      }
+      break;
     case Action::kBranch:
       if (!branch(out.index, out.active_mask, out.branch_taken)) {
         return false;
@@ -111,24 +154,24 @@ bool WarpEmulator::access_shared(isa::DynamicInstruction& out) {
   return true;
 }
 
-bool WarpEmulator::inside_allocation(const isa::DynamicInstruction& out, unsigned bytes) {
+bool WarpEmulator::inside_allocation(const isa::DynamicInstruction& out, unsigned bytes, std::uint32_t mask) {
   const KernelArguments& arguments = context_->launch->arguments;
   for (std::size_t tried = 0; tried < arguments.allocations.size(); ++tried) {
     const Allocation& allocation = arguments.allocations[last_allocation_];
-    if (all_inside(out.addresses, out.active_mask, bytes, allocation.address, allocation.bytes)) {
+    if (all_inside(out.addresses, mask, bytes, allocation.address, allocation.bytes)) {
       return true;
     }
     last_allocation_ = last_allocation_ + 1 < arguments.allocations.size() ? last_allocation_ + 1 : 0;
   }
   // Lanes in different allocations, or a bad access.
-  const std::string why = explain_global(out.addresses, out.active_mask, bytes, arguments);
+  const std::string why = explain_global(out.addresses, mask, bytes, arguments);
   return why.empty() || refuse(out.index, why, kLaunchRemedy);
 }
 
 bool WarpEmulator::access_global(isa::DynamicInstruction& out) {
   const MemoryOperation& operation = memory_operation(out.index);
   global_addresses(operation, registers_, out.addresses);
-  if (!inside_allocation(out, operation.bytes)) {
+  if (!inside_allocation(out, operation.bytes, out.active_mask)) {
     return false;
   }
   if (memory_ != nullptr) {
@@ -142,8 +185,85 @@ bool WarpEmulator::copy_async(isa::DynamicInstruction& out) {
   if (!place_shared(copy_destination(operation), out)) {
     return false;
   }
+  const LaneAddresses shared = out.addresses;
+  const std::uint32_t reading =
+      out.active_mask & registers_.holds(false, operation.copies.index, operation.copies.negated);
   global_addresses(operation, registers_, out.addresses);
-  return inside_allocation(out, operation.bytes);
+  if (!inside_allocation(out, operation.bytes, reading)) {
+    return false;
+  }
+  if (memory_ != nullptr) {
+    memory_->copy(operation.bytes, out.addresses, shared, reading, out.active_mask);
+  }
+  for (std::size_t lane = 0; lane < shared.size(); ++lane) {
+    const std::uint64_t global = lanes::lane_bit(reading, lane) != 0 ? out.addresses[lane] : 0;
+    if (global >= kCopyGlobalLimit) {
+      return refuse(out.index, "copies reach only the first 256 TiB of addresses", kLaunchRemedy);
+    }
+    out.addresses[lane] = pack_copy(global, shared[lane], operation.bypass);
+  }
+  return true;
+}
+
+bool WarpEmulator::access_local(isa::DynamicInstruction& out, bool with_data) {
+  const MicroProgram& program = *context_->program;
+  const MemoryOperation& operation = memory_operation(out.index);
+  const std::uint64_t bottom = kStackBase - program.local_bytes;
+  const auto offset = static_cast<std::uint32_t>(operation.offset);
+  for (std::size_t lane = 0; lane < out.addresses.size(); ++lane) {
+    const std::uint32_t base = operation.low == kNoDestination ? 0 : registers_.rows[operation.low].lane[lane];
+    out.addresses[lane] = std::uint32_t{base + offset};
+  }
+  if (!all_inside(out.addresses, out.active_mask, operation.bytes, bottom, program.local_bytes)) {
+    return refuse(
+        out.index,
+        fmt::format("an access outside the thread's {} bytes of local memory, or misaligned", program.local_bytes),
+        kLaunchRemedy);
+  }
+  if (with_data) {
+    move_local(operation, out.addresses, out.active_mask);
+  }
+  const isa::Dim3& grid = context_->launch->grid;
+  const std::uint64_t cta =
+      position_.cta[0] + std::uint64_t{grid.x} * (position_.cta[1] + std::uint64_t{grid.y} * position_.cta[2]);
+  const std::uint64_t warps = (position_.block.count() + isa::kWarpSize - 1) / isa::kWarpSize;
+  const std::uint64_t first = (cta * warps + position_.first_thread / isa::kWarpSize) * (program.local_bytes / 4);
+  for (unsigned lane = 0; lane < out.addresses.size(); ++lane) {
+    const std::uint64_t place = out.addresses[lane] - bottom;
+    out.addresses[lane] = local_address(first + place / 4, lane, static_cast<unsigned>(place % 4));
+  }
+  return true;
+}
+
+void WarpEmulator::move_local(const MemoryOperation& operation, const LaneAddresses& addresses, std::uint32_t mask) {
+  local_.resize(context_->program->local_bytes / 4);
+  const std::uint64_t bottom = kStackBase - context_->program->local_bytes;
+  for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+    const std::uint64_t place = addresses[lane] - bottom;
+    for (std::size_t word = 0; word < std::max<std::size_t>(1, operation.bytes / 4U); ++word) {
+      std::uint32_t& cell = local_[place / 4 + word].lane[lane];
+      std::uint32_t* data =
+          operation.words[word] == kNoDestination ? nullptr : &registers_.rows[operation.words[word]].lane[lane];
+      if (operation.store) {
+        store_part(cell, place % 4, operation.bytes, data == nullptr ? 0 : *data);
+      } else if (data != nullptr) {
+        *data = load_part(cell, place % 4, operation.bytes, operation.sign);
+      }
+    }
+  }
+}
+
+// What is neither a branch nor an exit, where nobody looks at accesses.
+bool WarpEmulator::execute_plain(std::uint32_t index, std::uint32_t mask) {
+  if (context_->program->steps[index].action != Action::kSpill) {
+    compute(index, mask);
+    return true;
+  }
+  isa::DynamicInstruction unseen;
+  unseen.index = index;
+  unseen.active_mask = mask;
+  return access_local(unseen, true);
 }
 
 bool WarpEmulator::branch(std::uint32_t index, std::uint32_t mask, bool& taken) {
@@ -192,7 +312,9 @@ bool WarpEmulator::run_to_branch(BranchEvent& out) {
     } else if (step.action == Action::kEnd) {
       return refuse(index - 1, "the warp runs past the end of the code", "Pass the whole function's listing.");
     } else {
-      compute(index, mask);
+      if (!execute_plain(index, mask)) {
+        return false;
+      }
       ++next_index_;
     }
   }
@@ -205,7 +327,9 @@ bool WarpEmulator::skip_straight_trips(const std::vector<std::uint32_t>& body) {
   bool taken = true;
   for (std::uint64_t passed = 0; passed < skip.trips && taken; ++passed) {
     for (const std::uint32_t index : body) {
-      compute(index, guarded(program.steps[index]));
+      if (!execute_plain(index, guarded(program.steps[index]))) {
+        return false;
+      }
     }
     if (!branch(skip.branch, guarded(program.steps[skip.branch]), taken)) {
       return false;
@@ -242,7 +366,10 @@ bool WarpEmulator::step_to_global(const isa::Program& /*program*/, isa::DynamicI
     if (!step(out)) {
       return false;
     }
-    if ((action == Action::kGlobal || action == Action::kCopy) && out.active_mask != 0) {
+    if (action == Action::kGlobal && out.active_mask != 0) {
+      return true;
+    }
+    if (action == Action::kCopy && keep_reading_lanes(out)) {
       return true;
     }
   }

@@ -67,9 +67,12 @@ class WarpEmulator final : public isa::WarpStream {
   bool access_shared(isa::DynamicInstruction& out);
   bool access_global(isa::DynamicInstruction& out);
   bool copy_async(isa::DynamicInstruction& out);
+  bool access_local(isa::DynamicInstruction& out, bool with_data);
+  void move_local(const MemoryOperation& operation, const LaneAddresses& addresses, std::uint32_t mask);
+  bool execute_plain(std::uint32_t index, std::uint32_t mask);
   bool branch(std::uint32_t index, std::uint32_t mask, bool& taken);
   bool exit(std::uint32_t index, std::uint32_t mask);
-  bool inside_allocation(const isa::DynamicInstruction& out, unsigned bytes);
+  bool inside_allocation(const isa::DynamicInstruction& out, unsigned bytes, std::uint32_t mask);
   bool skip_trips();
   bool skip_straight_trips(const std::vector<std::uint32_t>& body);
   bool refuse(std::uint32_t index, const std::string& why, const char* remedy);
@@ -81,6 +84,7 @@ class WarpEmulator final : public isa::WarpStream {
   std::size_t last_allocation_ = 0;
   std::uint64_t trips_taken_ = 0;
   FunctionalMemory* memory_ = nullptr;
+  std::vector<LaneRow> local_;  ///< words of local memory, lowest address first; empty until the first use
   Error error_;
 };
 

@@ -81,7 +81,7 @@ Operand decode_address(const Encoding& word, const InstructionRow& row, const Op
   operand.kind = OperandKind::kAddress;
   operand.index = static_cast<std::uint8_t>(word.field(field.first, 8));
   operand.value = word.signed_field(field.offset, field.count);
-  const bool global = field.role == Role::kAddress && isa::is_global(row.memory);
+  const bool global = field.role == Role::kAddress && isa::is_global(row.memory) && !row.local;
   operand.wide = global;
   if (field.uniform != 0) {
     const auto uniform = static_cast<std::uint8_t>(word.field(field.uniform, 6));

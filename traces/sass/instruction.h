@@ -15,6 +15,7 @@ struct InstructionRow;
 
 inline constexpr std::uint8_t kRegisterRz = 255;
 inline constexpr std::uint8_t kUniformUrz = 63;
+inline constexpr std::uint8_t kStackPointer = 1;  ///< the general register that nvcc keeps it in
 inline constexpr std::uint8_t kPredicatePt = 7;  ///< PT and UPT
 
 enum class Opcode : std::uint8_t {
@@ -48,6 +49,8 @@ enum class Opcode : std::uint8_t {
   kLdsm,
   kLdg,
   kStg,
+  kLdl,
+  kStl,
   kLdgsts,
   kLdgdepbar,
   kDepbar,
@@ -75,6 +78,8 @@ enum class Modifier : std::uint8_t {
   kExtendedAddress,  ///< .E: 64-bit address
   kMemoryOrder,
   kAccess,         ///< LDGSTS: 0 BYPASS
+  kZeroFill,       ///< LDGSTS: .ZFILL
+  kPrefetchSize,   ///< LDGSTS: 0 none, 2 128 bytes, 3 256 bytes fetched into the L2
   kBarrierMode,    ///< 0 SYNC, 1 ARV
   kDeferBlocking,  ///< BAR: .DEFER_BLOCKING
   kMatrixCount,    ///< LDSM: 0 one, 1 two, 2 four matrices

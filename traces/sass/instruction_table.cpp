@@ -25,6 +25,8 @@ constexpr std::string_view kExtendedAddressNames[] = {"?", "E"};
 constexpr std::string_view kOrderNames[] = {"", "?", "?", "?", "CONSTANT"};
 constexpr std::string_view kStoreOrderNames[] = {""};
 constexpr std::string_view kAccessNames[] = {"BYPASS", ""};
+constexpr std::string_view kZeroFillNames[] = {"", "ZFILL"};
+constexpr std::string_view kPrefetchNames[] = {"", "?", "LTC128B", "LTC256B"};
 constexpr std::string_view kBarrierModeNames[] = {"SYNC"};
 constexpr std::string_view kDeferNames[] = {"", "DEFER_BLOCKING"};
 constexpr std::string_view kMatrixCountNames[] = {"", "2", "4"};
@@ -158,6 +160,10 @@ constexpr InstructionRow accessing(InstructionRow result, MemoryOp memory) {
   result.memory = memory;
   return result;
 }
+constexpr InstructionRow local(InstructionRow result) {
+  result.local = true;
+  return result;
+}
 constexpr InstructionRow controlling(InstructionRow result, ControlOp control) {
   result.control = control;
   return result;
@@ -275,10 +281,18 @@ constexpr InstructionRow kMemoryRows[] = {
                     {Modifier::kMemoryOrder, 77, 4, kStoreOrderNames}},
                    {address(Role::kAddress, 24, 40, 24, 64), register_at(Role::kB, 32, 0)}, kDescriptorFlags),
               MemoryOp::kStoreGlobal),
+    local(accessing(with(row(Opcode::kLdl, "LDL", 0x183, kForm4, Pipe::kLsu), {kWidth},
+                         {sized(kRd), address(Role::kAddress, 24, 40, 24, 0)}, high_bit(84)),
+                    MemoryOp::kLoadGlobal)),
+    local(accessing(with(row(Opcode::kStl, "STL", 0x187, forms({1}), Pipe::kLsu), {kWidth},
+                         {address(Role::kAddress, 24, 40, 24, 0), sized(register_at(Role::kB, 32, 0))}, high_bit(84)),
+                    MemoryOp::kStoreGlobal)),
     accessing(with(row(Opcode::kLdgsts, "LDGSTS", 0x1ae, forms({7}), Pipe::kLsu),
                    {{Modifier::kExtendedAddress, 70, 1, kExtendedAddressNames},
                     {Modifier::kAccess, 81, 1, kAccessNames},
-                    kWidth},
+                    {Modifier::kPrefetchSize, 71, 2, kPrefetchNames},
+                    kWidth,
+                    {Modifier::kZeroFill, 82, 1, kZeroFillNames}},
                    {address(Role::kSharedAddress, 16, 44, 20, 0), address(Role::kAddress, 24, 32, 12, 64),
                     predicate(Role::kPredicateIn, 87, true, Show::kUnlessTrue)},
                    high_bit(76) | high_bit(84) | high_bit(91)),
@@ -286,8 +300,7 @@ constexpr InstructionRow kMemoryRows[] = {
 };
 
 constexpr InstructionRow kControlRows[] = {
-    controlling(with(row(Opcode::kLdgdepbar, "LDGDEPBAR", 0x1af, kForm4, Pipe::kNone), {}, {}),
-                ControlOp::kCommitGroup),
+    controlling(with(row(Opcode::kLdgdepbar, "LDGDEPBAR", 0x1af, kForm4, Pipe::kLsu), {}, {}), ControlOp::kCommitGroup),
     controlling(with(row(Opcode::kDepbar, "DEPBAR", 0x11a, kForm4, Pipe::kNone),
                      {{Modifier::kLessEqual, 47, 1, kLessEqualNames}},
                      {plain(FieldKind::kScoreboard, Role::kA), immediate(38, 6)}),

@@ -83,6 +83,7 @@ struct InstructionRow {
   isa::MemoryOp memory = isa::MemoryOp::kNone;
   isa::ControlOp control = isa::ControlOp::kNone;
   bool uniform = false;  ///< runs on the uniform datapath: its guard is a uniform predicate
+  bool local = false;    ///< LDL, STL: 32-bit addresses in the thread's local memory
   std::array<ModifierField, 5> modifiers{};
   std::array<OperandField, 9> operands{};
   Encoding fixed;  ///< value of the bits that no field covers

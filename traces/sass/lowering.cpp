@@ -49,6 +49,9 @@ void lower_reads(const SassInstruction& in, isa::Instruction& out) {
 // 32-bit registers that travel to the MIO: the address (two for a 64-bit one) and the data.
 std::uint8_t mio_registers(const SassInstruction& in, int bytes) {
   const int data = std::max(1, bytes / 4);
+  if (in.row->local) {
+    return static_cast<std::uint8_t>(in.row->memory == isa::MemoryOp::kStoreGlobal ? 1 + data : 1);
+  }
   switch (in.row->memory) {
     case isa::MemoryOp::kLoadShared:
     case isa::MemoryOp::kLoadMatrix:
@@ -74,6 +77,9 @@ void lower_control(const SassInstruction& in, isa::Instruction& out) {
       break;
     case isa::ControlOp::kBarrier:
       out.barrier_id = static_cast<std::uint8_t>(in.operand(Role::kImmediate).value);
+      break;
+    case isa::ControlOp::kCommitGroup:
+      out.mio_registers = 1;  // it has no source, but takes the place of a request with one
       break;
     case isa::ControlOp::kWaitGroups:
       out.wait_scoreboard = in.operand(Role::kA).index;
