@@ -8,14 +8,21 @@ using Kernel =
                              TILE_SWIZZLE, (TILE_ASYNC != 0), (TILE_TRANSPOSED_A != 0), (TILE_TRANSPOSED_B != 0),
                              tile_gemm_simt::TILE_RASTER, TILE_GROUP, (TILE_RAGGED != 0), (TILE_EPILOGUE != 0)>;
 
-// M, N and K are named as in the command line of tilesim.
-extern "C" __global__ void __launch_bounds__(Kernel::kThreads)
-    tile_gemm(int M, int N, int K, const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C
-#if TILE_EPILOGUE
-              ,
-              float alpha, float beta
+// nvcc ignores -maxrregcount for a kernel that states its launch bounds.
+#if TILE_REGS
+#define TILE_BOUNDS
+#else
+#define TILE_BOUNDS __launch_bounds__(Kernel::kThreads)
 #endif
-    ) {
+
+// M, N and K are named as in the command line of tilesim.
+extern "C" __global__ void TILE_BOUNDS tile_gemm(int M, int N, int K, const float* __restrict__ A,
+                                                 const float* __restrict__ B, float* __restrict__ C
+#if TILE_EPILOGUE
+                                                 ,
+                                                 float alpha, float beta
+#endif
+) {
 #if !TILE_EPILOGUE
   constexpr float alpha = 1.0F;
   constexpr float beta = 0.0F;
