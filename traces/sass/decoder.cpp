@@ -165,7 +165,7 @@ Operand decode_operand(const Encoding& word, const InstructionRow& row, const Op
 }
 
 constexpr std::string_view kOpcodeRemedy =
-    "This version knows the instructions of sm_90 FP32 and mma.sync GEMM kernels; report the listing line to have it "
+    "This version knows the instructions of sm_90 FP32 and mma.sync GEMM kernels; report the instruction to have it "
     "added.";
 
 tl::unexpected<Error> unknown_bits(const InstructionRow& row, const Encoding& odd) {
@@ -227,11 +227,15 @@ Error in_listing(Error error, const ListedKernel& kernel, const ListedInstructio
   const std::string text = listed.text.empty() ? std::string("(no text)") : listed.text;
   error.message =
       fmt::format("{} (instruction '{}' at 0x{:x} of {})", error.message, text, listed.address, kernel.name);
-  error.where = fmt::format("{}:{}", kernel.file, listed.line);
+  error.where = code_place(kernel.file, kernel.name, listed.line, listed.address);
   return error;
 }
 
 }  // namespace
+
+std::string code_place(const std::string& file, const std::string& name, std::uint32_t line, std::uint64_t address) {
+  return line != 0 ? fmt::format("{}:{}", file, line) : fmt::format("{}:{}+0x{:x}", file, name, address);
+}
 
 Result<DecodedKernel> decode_kernel(const ListedKernel& kernel) {
   DecodedKernel decoded;
@@ -251,7 +255,7 @@ Result<DecodedKernel> decode_kernel(const ListedKernel& kernel) {
       return tl::unexpected<Error>(
           in_listing({ErrorKind::kUsage,
                       fmt::format("Branch target {:#x} is outside the function.", target.value),
-                      "Pass the whole function's listing.",
+                      "Pass the whole function.",
                       {}},
                      kernel, listed));
     }
@@ -261,11 +265,9 @@ Result<DecodedKernel> decode_kernel(const ListedKernel& kernel) {
   }
   const Opcode last = decoded.instructions.empty() ? Opcode::kExit : decoded.instructions.back().opcode;
   if (last != Opcode::kNop && last != Opcode::kBra && last != Opcode::kExit) {
-    return tl::unexpected<Error>(in_listing({ErrorKind::kUsage,
-                                             "The listing is cut: the function's code does not end here.",
-                                             "Pass the whole function's listing.",
-                                             {}},
-                                            kernel, kernel.instructions.back()));
+    return tl::unexpected<Error>(in_listing(
+        {ErrorKind::kUsage, "The code is cut: the function does not end here.", "Pass the whole function.", {}}, kernel,
+        kernel.instructions.back()));
   }
   return decoded;
 }

@@ -16,7 +16,7 @@ struct InstructionRow;
 inline constexpr std::uint8_t kRegisterRz = 255;
 inline constexpr std::uint8_t kUniformUrz = 63;
 inline constexpr std::uint8_t kStackPointer = 1;  ///< the general register that nvcc keeps it in
-inline constexpr std::uint8_t kPredicatePt = 7;  ///< PT and UPT
+inline constexpr std::uint8_t kPredicatePt = 7;   ///< PT and UPT
 
 enum class Opcode : std::uint8_t {
   kFfma,
@@ -168,17 +168,23 @@ struct SassInstruction {
   [[nodiscard]] const Operand& operand(Role role) const { return operands[static_cast<std::size_t>(role)]; }
 };
 
+/// Where an instruction stands: "FILE:LINE", or "FILE:NAME+0xOFFSET" if `line` is 0.
+[[nodiscard]] std::string code_place(const std::string& file, const std::string& name, std::uint32_t line,
+                                     std::uint64_t address);
+
 /// A kernel ready for lowering and emulation; `text` and `lines` run beside `instructions`.
 struct DecodedKernel {
-  std::string file;  ///< listing it came from, for messages
+  std::string file;  ///< listing or cubin it came from, for messages
   std::string name;  ///< mangled
   int architecture = 90;
   std::vector<SassInstruction> instructions;
   std::vector<std::string> text;     ///< listing text, without the semicolon
-  std::vector<std::uint32_t> lines;  ///< 1-based line of the listing
+  std::vector<std::uint32_t> lines;  ///< 1-based line of the listing; 0 if it came from a cubin
 
-  /// "FILE:LINE" of an instruction, for Error::where.
-  [[nodiscard]] std::string where(std::size_t index) const { return file + ":" + std::to_string(lines[index]); }
+  /// "FILE:LINE" of an instruction, for Error::where; "FILE:NAME+0xOFFSET" in a cubin.
+  [[nodiscard]] std::string where(std::size_t index) const {
+    return code_place(file, name, lines[index], instructions[index].address);
+  }
 };
 
 }  // namespace tilesim::traces

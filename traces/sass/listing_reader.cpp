@@ -215,35 +215,43 @@ std::string demangle(const std::string& name) {
   return status == 0 && text ? std::string(text.get()) : name;
 }
 
-Result<const ListedKernel*> choose_kernel(const Listing& listing, std::string_view choice) {
-  std::vector<const ListedKernel*> fitting;
-  for (const ListedKernel& kernel : listing.kernels) {
-    const std::string demangled = demangle(kernel.name);
-    if (!choice.empty() && (kernel.name == choice || demangled == choice)) {
-      return &kernel;
+Result<std::size_t> choose_name(std::span<const std::string> names, const std::string& file, std::string_view choice) {
+  std::vector<std::size_t> fitting;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string demangled = demangle(names[i]);
+    if (!choice.empty() && (names[i] == choice || demangled == choice)) {
+      return i;
     }
-    if (kernel.name.find(choice) != std::string::npos || demangled.find(choice) != std::string::npos) {
-      fitting.push_back(&kernel);
+    if (names[i].find(choice) != std::string::npos || demangled.find(choice) != std::string::npos) {
+      fitting.push_back(i);
     }
   }
   if (fitting.size() == 1) {
     return fitting.front();
   }
-  std::string message = choice.empty() ? fmt::format("{} holds {} kernels", listing.file, listing.kernels.size())
-                                       : fmt::format("'{}' fits {} kernels of {}", choice,
-                                                     fitting.empty() ? "none" : "several", listing.file);
+  std::string message =
+      choice.empty() ? fmt::format("{} holds {} kernels", file, names.size())
+                     : fmt::format("'{}' fits {} kernels of {}", choice, fitting.empty() ? "none" : "several", file);
   constexpr std::size_t kListed = 20;
   const bool none = fitting.empty();
   std::size_t count = 0;
-  for (const ListedKernel& kernel : listing.kernels) {
-    const bool listed = none || std::find(fitting.begin(), fitting.end(), &kernel) != fitting.end();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool listed = none || std::find(fitting.begin(), fitting.end(), i) != fitting.end();
     if (listed && count++ < kListed) {
-      message += fmt::format("{}{}", count == 1 ? ": " : "; ", demangle(kernel.name));
+      message += fmt::format("{}{}", count == 1 ? ": " : "; ", demangle(names[i]));
     }
   }
   message += count > kListed ? fmt::format("; and {} more.", count - kListed) : ".";
   return fail(ErrorKind::kUsage, std::move(message),
-              "Name one with --kernel: its mangled or C++ name, or a part that no other kernel has.", listing.file);
+              "Name one with --kernel: its mangled or C++ name, or a part that no other kernel has.", file);
+}
+
+Result<const ListedKernel*> choose_kernel(const Listing& listing, std::string_view choice) {
+  std::vector<std::string> names;
+  for (const ListedKernel& kernel : listing.kernels) {
+    names.push_back(kernel.name);
+  }
+  return choose_name(names, listing.file, choice).map([&listing](std::size_t i) { return &listing.kernels[i]; });
 }
 
 }  // namespace tilesim::traces

@@ -1,8 +1,10 @@
 // Reads machine code listings: `cuobjdump -sass`, and `nvdisasm -hex` of a cubin or of a raw .text section.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +18,7 @@ struct ListedInstruction {
   std::uint64_t address = 0;  ///< byte offset in the function
   std::string text;           ///< as printed, without the semicolon, spaces trimmed
   Encoding encoding;
-  std::uint32_t line = 0;  ///< 1-based line of the file
+  std::uint32_t line = 0;  ///< 1-based line of the file; 0 for code from a cubin
 };
 
 struct ListedKernel {
@@ -44,6 +46,10 @@ inline constexpr std::uintmax_t kMaximumListingBytes = std::uintmax_t{512} << 20
 
 /// C++ name of a mangled symbol, or the name itself.
 [[nodiscard]] std::string demangle(const std::string& name);
+
+/// Position of the kernel that `choice` names among the mangled `names` of `file`, by the rules of choose_kernel().
+[[nodiscard]] Result<std::size_t> choose_name(std::span<const std::string> names, const std::string& file,
+                                              std::string_view choice);
 
 /// The kernel that `choice` names: mangled name, demangled name, or a substring of either that fits one kernel. An
 /// empty choice fits a listing with one kernel. Errors (kUsage) list the kernels that there are, or the ones that fit.

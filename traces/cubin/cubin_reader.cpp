@@ -1,0 +1,378 @@
+#include "traces/cubin/cubin_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+
+#include "traces/cubin/elf_file.h"
+#include "traces/emulator/launch.h"
+#include "traces/sass/decoder.h"
+#include "traces/sass/disassembler.h"
+#include "traces/sass/listing_reader.h"
+
+namespace tilesim::traces {
+namespace {
+
+constexpr std::string_view kMakeCubin = "Make it anew: nvcc -arch=sm_90 -cubin -o FILE SOURCE.";
+constexpr std::uint64_t kInstructionBytes = 16;
+constexpr std::uint64_t kSystemSharedBytes = kSharedBase;  // part of .nv.shared.F
+constexpr std::uint8_t kEntrySymbol = 0x10;                // STO_CUDA_ENTRY in st_other
+
+// Attributes of .nv.info and .nv.info.F (EIATTR_...), read off nvcc 13.0 output.
+enum class Attribute : std::uint8_t {
+  kMaximumThreads = 0x05,
+  kParameterBank = 0x0a,
+  kRequiredThreads = 0x10,
+  kFrameSize = 0x11,
+  kParameter = 0x17,
+  kRegisterCount = 0x2f,
+  kBarrierCount = 0x4c,
+};
+
+struct AttributeEntry {
+  Attribute id{};
+  std::uint16_t value = 0;  ///< of the short forms
+  std::span<const std::byte> bytes;
+};
+
+tl::unexpected<Error> wrong(const std::string& file, std::string what, std::string_view remedy = kMakeCubin) {
+  return fail(ErrorKind::kUsage, fmt::format("Cubin {} {}.", file, what), std::string(remedy), file);
+}
+
+// The entries of an attribute section: format byte, attribute byte, then 2 bytes of value, or of length with the value
+// behind them (format 4).
+Result<std::vector<AttributeEntry>> read_attributes(const ElfSection& section, const std::string& file) {
+  constexpr std::uint64_t kSized = 4;
+  const ByteView view(section.bytes);
+  std::vector<AttributeEntry> entries;
+  for (std::uint64_t at = 0; at < view.size();) {
+    const auto format = view.number(at, 1);
+    const auto id = view.number(at + 1, 1);
+    const auto value = view.number(at + 2, 2);
+    if (!value || *format < 1 || *format > kSized) {
+      return wrong(file, fmt::format("has a broken attribute at byte {} of {}", at, section.name));
+    }
+    AttributeEntry entry;
+    entry.id = static_cast<Attribute>(*id);
+    entry.value = static_cast<std::uint16_t>(*value);
+    at += 4;
+    if (*format == kSized) {
+      if (!view.holds(at, *value)) {
+        return wrong(file, fmt::format("has an attribute of {} bytes at byte {} of {}, which has {}", *value, at,
+                                       section.name, view.size()));
+      }
+      entry.bytes = view.part(at, *value);
+      at += *value;
+    }
+    entries.push_back(entry);
+  }
+  return entries;
+}
+
+class CubinParser {
+ public:
+  CubinParser(const ElfFile& elf, const std::string& file) : elf_(elf), file_(file) {}
+
+  Result<Cubin> run();
+
+ private:
+  [[nodiscard]] Result<int> architecture() const;
+  [[nodiscard]] Result<void> global_attributes();
+  [[nodiscard]] Result<CubinKernel> kernel(const ElfSymbol& symbol);
+  [[nodiscard]] Result<void> code(const ElfSection& section, CubinKernel& out);
+  [[nodiscard]] Result<void> attributes(CubinKernel& out) const;
+  [[nodiscard]] Result<void> attribute(const AttributeEntry& entry, CubinKernel& out) const;
+  [[nodiscard]] Result<void> parameter(const AttributeEntry& entry, CubinKernel& out) const;
+  [[nodiscard]] Result<void> check_parameters(const CubinKernel& out) const;
+
+  const ElfFile& elf_;
+  const std::string& file_;
+  std::map<std::string_view, std::uint64_t> registers_;
+  std::map<std::string_view, std::uint64_t> frames_;
+};
+
+// The SM number stands in byte 0 of the flags up to ABI version 7, in byte 1 from version 8 on.
+Result<int> CubinParser::architecture() const {
+  constexpr std::uint8_t kOldest = 7;
+  constexpr std::uint8_t kNewest = 8;
+  if (elf_.abi_version < kOldest || elf_.abi_version > kNewest) {
+    return wrong(file_, fmt::format("has CUDA ABI version {}, not {} or {}", elf_.abi_version, kOldest, kNewest),
+                 "Make it with nvcc 12 or 13.");
+  }
+  return static_cast<int>(elf_.flags >> (elf_.abi_version == kNewest ? 8 : 0) & 0xff);
+}
+
+// .nv.info: pairs of symbol number and value.
+Result<void> CubinParser::global_attributes() {
+  const ElfSection* section = elf_.find(".nv.info");
+  if (section == nullptr) {
+    return wrong(file_, "has no section .nv.info");
+  }
+  const auto entries = read_attributes(*section, file_);
+  if (!entries) {
+    return tl::unexpected<Error>(entries.error());
+  }
+  for (const AttributeEntry& entry : *entries) {
+    if (entry.id != Attribute::kRegisterCount && entry.id != Attribute::kFrameSize) {
+      continue;
+    }
+    const ByteView view(entry.bytes);
+    const auto symbol = view.number(0, 4);
+    const auto value = view.number(4, 4);
+    if (!value || *symbol >= elf_.symbols.size()) {
+      return wrong(file_, "has a broken register count or frame size in .nv.info");
+    }
+    auto& map = entry.id == Attribute::kRegisterCount ? registers_ : frames_;
+    map[elf_.symbols[static_cast<std::size_t>(*symbol)].name] = *value;
+  }
+  return {};
+}
+
+Result<void> CubinParser::code(const ElfSection& section, CubinKernel& out) {
+  if (section.bytes.empty() || section.bytes.size() % kInstructionBytes != 0) {
+    return wrong(file_, fmt::format("has {} bytes of code in {}, which is no number of instructions of {} bytes",
+                                    section.bytes.size(), section.name, kInstructionBytes));
+  }
+  const ElfSection* relocations = elf_.find(fmt::format(".rela{}", section.name));
+  if (relocations != nullptr && relocations->size != 0) {
+    return wrong(file_, fmt::format("needs linking: the code of {} refers to other functions or variables", out.name),
+                 "Only kernels that stand alone are understood: no global variables, no calls.");
+  }
+  const ByteView view(section.bytes);
+  out.code.reserve(section.bytes.size() / kInstructionBytes);
+  for (std::uint64_t at = 0; at < view.size(); at += kInstructionBytes) {
+    out.code.push_back({view.number(at, 8).value_or(0), view.number(at + 8, 8).value_or(0)});
+  }
+  return {};
+}
+
+Result<void> CubinParser::parameter(const AttributeEntry& entry, CubinKernel& out) const {
+  // Index, ordinal (2 bytes), offset (2 bytes), then a word with the size from bit 18 on.
+  constexpr unsigned kSizeBit = 18;
+  constexpr std::uint64_t kMaximumParameters = 4096;
+  const ByteView view(entry.bytes);
+  const auto ordinal = view.number(4, 2);
+  const auto offset = view.number(6, 2);
+  const auto word = view.number(8, 4);
+  if (!word || *ordinal >= kMaximumParameters) {
+    return wrong(file_, fmt::format("has a broken parameter of {}", out.name));
+  }
+  if (out.parameters.size() <= *ordinal) {
+    out.parameters.resize(static_cast<std::size_t>(*ordinal) + 1);
+  }
+  out.parameters[static_cast<std::size_t>(*ordinal)] = {static_cast<std::uint32_t>(*offset),
+                                                        static_cast<std::uint32_t>(*word >> kSizeBit)};
+  return {};
+}
+
+Result<void> CubinParser::attribute(const AttributeEntry& entry, CubinKernel& out) const {
+  const ByteView view(entry.bytes);
+  switch (entry.id) {
+    case Attribute::kParameter:
+      return parameter(entry, out);
+    case Attribute::kParameterBank: {
+      const auto base = view.number(4, 2);
+      const auto size = view.number(6, 2);
+      if (!size) {
+        return wrong(file_, fmt::format("has a broken parameter block of {}", out.name));
+      }
+      out.parameter_base = static_cast<std::uint32_t>(*base);
+      out.parameter_bytes = static_cast<std::uint32_t>(*size);
+      break;
+    }
+    case Attribute::kMaximumThreads:
+    case Attribute::kRequiredThreads: {
+      constexpr std::uint64_t kMost = 1024;
+      std::uint64_t threads = 1;
+      for (unsigned i = 0; i < 3; ++i) {
+        const std::uint64_t extent = view.number(4 * i, 4).value_or(0);
+        threads = extent >= 1 && extent <= kMost ? threads * extent : 0;
+      }
+      if (threads < 1 || threads > kMost) {
+        return wrong(file_, fmt::format("has a broken number of threads of {}", out.name));
+      }
+      out.maximum_threads = static_cast<std::uint32_t>(threads);
+      break;
+    }
+    case Attribute::kBarrierCount:
+      out.barriers = entry.value & 0xff;
+      break;
+    default:
+      break;
+  }
+  return {};
+}
+
+Result<void> CubinParser::check_parameters(const CubinKernel& out) const {
+  std::uint32_t end = 0;
+  for (const CubinParameter& parameter : out.parameters) {
+    if (parameter.bytes == 0 || parameter.offset < end || parameter.offset + parameter.bytes > out.parameter_bytes) {
+      return wrong(file_, fmt::format("has parameters of {} that overlap or do not fit {} bytes", out.name,
+                                      out.parameter_bytes));
+    }
+    end = parameter.offset + parameter.bytes;
+  }
+  return {};
+}
+
+Result<void> CubinParser::attributes(CubinKernel& out) const {
+  const ElfSection* section = elf_.find(".nv.info." + out.name);
+  if (section == nullptr) {
+    return wrong(file_, fmt::format("has no section .nv.info.{}", out.name));
+  }
+  const auto entries = read_attributes(*section, file_);
+  if (!entries) {
+    return tl::unexpected<Error>(entries.error());
+  }
+  for (const AttributeEntry& entry : *entries) {
+    if (auto done = attribute(entry, out); !done) {
+      return done;
+    }
+  }
+  return check_parameters(out);
+}
+
+Result<CubinKernel> CubinParser::kernel(const ElfSymbol& symbol) {
+  CubinKernel out;
+  out.file = file_;
+  out.name = symbol.name;
+  const ElfSection* section = elf_.find(".text." + out.name);
+  if (section == nullptr) {
+    return wrong(file_, fmt::format("has no code of kernel {}", out.name));
+  }
+  if (auto done = code(*section, out); !done) {
+    return tl::unexpected<Error>(done.error());
+  }
+  if (auto done = attributes(out); !done) {
+    return tl::unexpected<Error>(done.error());
+  }
+  constexpr std::uint64_t kMostRegisters = 255;
+  constexpr std::uint64_t kMostLocal = 512 * 1024;
+  const auto registers = registers_.find(symbol.name);
+  if (registers == registers_.end() || registers->second == 0 || registers->second > kMostRegisters) {
+    return wrong(file_, fmt::format("does not say how many registers {} has", out.name));
+  }
+  out.registers_per_thread = static_cast<int>(registers->second);
+  const auto frame = frames_.find(symbol.name);
+  out.local_bytes = frame == frames_.end() ? 0 : frame->second;
+  if (out.local_bytes > kMostLocal) {
+    return wrong(file_, fmt::format("gives {} a stack of {} bytes", out.name, out.local_bytes));
+  }
+  constexpr std::uint64_t kMostShared = 228 * 1024;
+  if (const ElfSection* shared = elf_.find(".nv.shared." + out.name); shared != nullptr) {
+    if (shared->size > kMostShared) {
+      return wrong(file_, fmt::format("gives {} {} bytes of shared memory", out.name, shared->size));
+    }
+    out.static_shared_bytes = shared->size >= kSystemSharedBytes ? shared->size - kSystemSharedBytes : shared->size;
+  }
+  return out;
+}
+
+Result<Cubin> CubinParser::run() {
+  const auto sm = architecture();
+  if (!sm) {
+    return tl::unexpected<Error>(sm.error());
+  }
+  if (auto done = global_attributes(); !done) {
+    return tl::unexpected<Error>(done.error());
+  }
+  Cubin cubin;
+  cubin.file = file_;
+  std::uintmax_t instructions = 0;
+  for (const ElfSymbol& symbol : elf_.symbols) {
+    if (symbol.type != kSymbolFunction || (symbol.other & kEntrySymbol) == 0) {
+      continue;
+    }
+    const auto same = [&symbol](const CubinKernel& known) { return known.name == symbol.name; };
+    if (symbol.name.empty() || std::any_of(cubin.kernels.begin(), cubin.kernels.end(), same)) {
+      return wrong(file_, fmt::format("names kernel '{}' twice or not at all", symbol.name));
+    }
+    auto found = kernel(symbol);
+    if (!found) {
+      return tl::unexpected<Error>(found.error());
+    }
+    found->architecture = *sm;
+    instructions += found->code.size();
+    if (instructions > kMaximumCubinBytes / kInstructionBytes) {
+      return wrong(file_, "has code sections that overlap");
+    }
+    cubin.kernels.push_back(std::move(*found));
+  }
+  if (cubin.kernels.empty()) {
+    return wrong(file_, "holds no kernel", "Compile a source with a __global__ function.");
+  }
+  return cubin;
+}
+
+}  // namespace
+
+Result<Cubin> parse_cubin(std::span<const std::byte> bytes, const std::string& file) {
+  const auto elf = parse_elf(bytes, file);
+  if (!elf) {
+    return tl::unexpected<Error>(elf.error());
+  }
+  return CubinParser(*elf, file).run();
+}
+
+Result<Cubin> read_cubin(const std::filesystem::path& path) {
+  const std::string file = path.string();
+  std::error_code code;
+  const auto status = std::filesystem::status(path, code);
+  if (!std::filesystem::exists(status)) {
+    return wrong(file, "does not exist", "Check the path.");
+  }
+  if (!std::filesystem::is_regular_file(status)) {
+    return wrong(file, "is not a file", "Pass what 'nvcc -arch=sm_90 -cubin' writes.");
+  }
+  const std::uintmax_t size = std::filesystem::file_size(path, code);
+  if (code || size > kMaximumCubinBytes) {
+    return wrong(file, fmt::format("is larger than {} MiB", kMaximumCubinBytes >> 20),
+                 "Pass what 'nvcc -arch=sm_90 -cubin' writes for one source.");
+  }
+  std::ifstream stream(path, std::ios::binary);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(size));
+  if (!stream ||
+      (size != 0 && !stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size)))) {
+    return wrong(file, "cannot be read", "Check its permissions.");
+  }
+  return parse_cubin(bytes, file);
+}
+
+bool is_elf(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  char magic[4] = {};
+  return stream.read(magic, sizeof magic) && std::string_view(magic, sizeof magic) ==
+                                                 "\x7f"
+                                                 "ELF";
+}
+
+Result<const CubinKernel*> choose_kernel(const Cubin& cubin, std::string_view choice) {
+  std::vector<std::string> names;
+  for (const CubinKernel& kernel : cubin.kernels) {
+    names.push_back(kernel.name);
+  }
+  return choose_name(names, cubin.file, choice).map([&cubin](std::size_t i) { return &cubin.kernels[i]; });
+}
+
+Result<DecodedKernel> decode_kernel(const CubinKernel& kernel) {
+  ListedKernel listed;
+  listed.file = kernel.file;
+  listed.name = kernel.name;
+  listed.architecture = kernel.architecture;
+  if (kernel.parameter_bytes != 0 && kernel.parameter_base != kParameterOffset) {
+    return wrong(kernel.file,
+                 fmt::format("has the parameters of {} at 0x{:x} of constant bank 0, not at 0x{:x}", kernel.name,
+                             kernel.parameter_base, kParameterOffset),
+                 "Compile for sm_90 with nvcc 12 or 13.");
+  }
+  for (const Encoding& word : kernel.code) {
+    const std::uint64_t address = listed.instructions.size() * kInstructionBytes;
+    const auto decoded = decode(word, address);
+    listed.instructions.push_back({address, decoded ? disassemble(*decoded) : std::string(), word, 0});
+  }
+  return decode_kernel(listed);
+}
+
+}  // namespace tilesim::traces

@@ -1,0 +1,66 @@
+// Reads cubins: the ELF files of compiled kernels that nvcc -cubin writes (CUDA 13, ABI version 8; version 7 of CUDA 12
+// as far as it is the same). Layout read off nvcc 13.0 output for sm_90: code of kernel F in .text.F, its attributes in
+// .nv.info.F, its shared memory in .nv.shared.F, registers by symbol number in .nv.info.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/result.h"
+#include "traces/sass/encoding.h"
+#include "traces/sass/instruction.h"
+
+namespace tilesim::traces {
+
+struct CubinParameter {
+  std::uint32_t offset = 0;  ///< bytes from the start of the parameter block
+  std::uint32_t bytes = 0;
+};
+
+struct CubinKernel {
+  std::string file;
+  std::string name;  ///< mangled
+  int architecture = 90;
+  std::vector<Encoding> code;
+  int registers_per_thread = 0;           ///< as ptxas reports them
+  std::uint64_t static_shared_bytes = 0;  ///< without the 1,024 bytes per CTA that the system takes
+  std::uint64_t local_bytes = 0;          ///< stack frame per thread, spills included
+  std::uint32_t parameter_base = 0;       ///< where the parameter block starts in constant bank 0
+  std::uint32_t parameter_bytes = 0;
+  std::vector<CubinParameter> parameters;  ///< in order
+  int barriers = 0;                        ///< named barriers used
+  std::uint32_t maximum_threads = 0;       ///< of a CTA, as __launch_bounds__ says; 0 = not given
+};
+
+struct Cubin {
+  std::string file;
+  std::vector<CubinKernel> kernels;  ///< at least one, in the file's order, each with at least one instruction
+};
+
+/// Largest cubin accepted, in bytes.
+inline constexpr std::uintmax_t kMaximumCubinBytes = std::uintmax_t{256} << 20;
+
+/// Reads `path`. Errors (kUsage) name the file, what is wrong with it and a remedy: missing, not a regular file, too
+/// large, empty, cut, not ELF, ELF for another machine or class, offsets or sizes outside the file, no kernel, code
+/// that is not a number of instructions, attributes that do not make sense, code that other files have to complete.
+[[nodiscard]] Result<Cubin> read_cubin(const std::filesystem::path& path);
+
+/// As read_cubin() on bytes in memory; `file` is used in messages only.
+[[nodiscard]] Result<Cubin> parse_cubin(std::span<const std::byte> bytes, const std::string& file);
+
+/// True if the file begins as ELF files do; false if it cannot be read.
+[[nodiscard]] bool is_elf(const std::filesystem::path& path);
+
+/// The kernel that `choice` names, by the rules of choose_kernel() for listings.
+[[nodiscard]] Result<const CubinKernel*> choose_kernel(const Cubin& cubin, std::string_view choice);
+
+/// Decodes a kernel of a cubin; the texts are disassemble()'s. Errors as decode_kernel() for listings, with
+/// "FILE:NAME+0xOFFSET" in `where`; parameters elsewhere than where sm_90 code has them.
+[[nodiscard]] Result<DecodedKernel> decode_kernel(const CubinKernel& kernel);
+
+}  // namespace tilesim::traces
