@@ -1,0 +1,263 @@
+// The tile generator: its code is a legal order of the algorithm, touches what a tiled product must touch, and costs
+// what the model counts.
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <unordered_map>
+
+#include "model/legality.h"
+#include "model/shared_memory_rules.h"
+#include "model/tile_access.h"
+#include "tests/support/catch.h"
+#include "traces/generator/scheduler.h"
+#include "traces/generator/tile_kernel.h"
+
+using namespace tilesim;
+using namespace tilesim::traces;
+
+namespace {
+
+/// A random legal configuration and a problem of a few tiles.
+struct Case {
+  model::TileConfig config;
+  model::Problem problem;
+};
+
+Case random_case(unsigned seed) {
+  const auto gpu = *model::find_gpu_spec("h200");
+  std::mt19937 random(seed);
+  const auto below = [&random](unsigned n) { return static_cast<std::int64_t>(random() % n); };
+  for (;;) {
+    Case c;
+    c.config.bm = 16LL << below(4);
+    c.config.bn = 16LL << below(4);
+    c.config.bk = 4LL << below(3);
+    c.config.tm = 1LL << below(4);
+    c.config.tn = 1LL << below(4);
+    c.config.stages = 1 + below(3);
+    c.config.vec = 1LL << below(3);
+    c.config.copy = below(2) == 0 ? model::CopyPath::kRegister : model::CopyPath::kAsync;
+    c.config.pad_a = 4 * below(3);
+    c.config.pad_b = 4 * below(3);
+    c.config.swizzle = below(3);
+    c.config.layout = static_cast<model::Layout>(below(4));
+    c.config.raster = {static_cast<model::RasterKind>(below(3)), 2};
+    c.problem.m = 4 * (1 + below(40));
+    c.problem.n = 4 * (1 + below(40));
+    c.problem.k = 4 * (1 + below(16));
+    const auto legality = model::check_legality(c.config, c.problem, gpu);
+    if (legality && legality->legal()) {
+      return c;
+    }
+  }
+}
+
+std::unique_ptr<TileKernel> kernel_of(const Case& c) {
+  auto kernel = TileKernel::create(c.config, c.problem);
+  RC_ASSERT(kernel.has_value());
+  return std::move(*kernel);
+}
+
+/// Steps a warp to its end; calls visit(instruction, what it did).
+template <class Visit>
+void walk(const TileKernel& kernel, isa::WarpStream& warp, Visit&& visit) {
+  isa::DynamicInstruction dynamic;
+  while (!warp.exited()) {
+    REQUIRE(warp.step(dynamic));
+    visit(kernel.program().instructions[dynamic.index], dynamic);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("generated kernels read every element of A and B that a tile needs and store every element of C once") {
+  const bool holds = rc::check([](unsigned seed) {
+    const Case c = random_case(seed);
+    const auto kernel = kernel_of(c);
+    std::unordered_map<std::uint64_t, int> reads;
+    std::unordered_map<std::uint64_t, int> writes;
+    for (std::uint64_t cta = 0; cta < kernel->grid().count(); ++cta) {
+      const auto stream = kernel->open(cta, nullptr);
+      for (int w = 0; w < stream->warp_count(); ++w) {
+        walk(*kernel, stream->warp(w), [&](const isa::Instruction& inst, const isa::DynamicInstruction& dynamic) {
+          if (!isa::is_global(inst.memory)) {
+            return;
+          }
+          for (std::size_t lane = 0; lane < 32; ++lane) {
+            for (std::uint64_t b = 0; (dynamic.active_mask >> lane & 1U) != 0 && b < inst.access_bytes; b += 4) {
+              ++(inst.memory == isa::MemoryOp::kStoreGlobal ? writes : reads)[dynamic.addresses[lane] + b];
+            }
+          }
+        });
+      }
+    }
+    const auto m = static_cast<std::size_t>(c.problem.m);
+    const auto n = static_cast<std::size_t>(c.problem.n);
+    const auto k = static_cast<std::size_t>(c.problem.k);
+    RC_ASSERT(reads.size() == m * k + k * n);
+    RC_ASSERT(writes.size() == m * n);
+    RC_ASSERT(std::all_of(writes.begin(), writes.end(), [](const auto& w) { return w.second == 1; }));
+    // Every element of A is read once per tile column, every element of B once per tile row.
+    const auto tiles_n = static_cast<int>(model::ceil_div(c.problem.n, c.config.bn));
+    const auto tiles_m = static_cast<int>(model::ceil_div(c.problem.m, c.config.bm));
+    std::map<int, std::size_t> expected;
+    expected[tiles_n] += m * k;
+    expected[tiles_m] += k * n;
+    std::map<int, std::size_t> found;
+    for (const auto& [address, times] : reads) {
+      ++found[times];
+    }
+    RC_ASSERT(found == expected);
+  });
+  CHECK(holds);
+}
+
+TEST_CASE("shared accesses of generated kernels cost what the model counts") {
+  const bool holds = rc::check([](unsigned seed) {
+    Case c = random_case(seed);
+    c.config.copy = model::CopyPath::kRegister;
+    c.problem.m = c.config.bm;
+    c.problem.n = c.config.bn;
+    c.problem.k = 3 * c.config.bk;
+    const auto kernel = kernel_of(c);
+    const auto stream = kernel->open(0, nullptr);
+    std::int64_t loads = 0;
+    std::int64_t stores = 0;
+    for (int w = 0; w < stream->warp_count(); ++w) {
+      walk(*kernel, stream->warp(w), [&](const isa::Instruction& inst, const isa::DynamicInstruction& dynamic) {
+        std::array<std::uint32_t, 32> lanes{};
+        std::transform(dynamic.addresses.begin(), dynamic.addresses.end(), lanes.begin(),
+                       [](std::uint64_t a) { return static_cast<std::uint32_t>(a); });
+        if (inst.memory == isa::MemoryOp::kLoadShared) {
+          loads += model::shared_load_wavefronts(lanes, ~0U, inst.access_bytes).wavefronts;
+        } else if (inst.memory == isa::MemoryOp::kStoreShared) {
+          stores += model::shared_store_wavefronts(lanes, ~0U, inst.access_bytes).wavefronts;
+        }
+      });
+    }
+    const auto costs = model::shared_access_costs(c.config);
+    RC_ASSERT(stores == 3 * (costs[0].wavefronts + costs[1].wavefronts));
+    RC_ASSERT(loads == 3 * (costs[2].wavefronts + costs[3].wavefronts));
+  });
+  CHECK(holds);
+}
+
+TEST_CASE("a stream that steps from one global access to the next makes the same accesses") {
+  const bool holds = rc::check([](unsigned seed) {
+    const Case c = random_case(seed);
+    const auto kernel = kernel_of(c);
+    const auto slow = kernel->open(0, nullptr);
+    const auto fast = kernel->open(0, nullptr);
+    for (int w = 0; w < slow->warp_count(); ++w) {
+      isa::DynamicInstruction jump;
+      walk(*kernel, slow->warp(w), [&](const isa::Instruction& inst, const isa::DynamicInstruction& dynamic) {
+        if (isa::is_global(inst.memory) && dynamic.active_mask != 0) {
+          RC_ASSERT(fast->warp(w).step_to_global(kernel->program(), jump));
+          RC_ASSERT(jump.index == dynamic.index);
+          RC_ASSERT(jump.active_mask == dynamic.active_mask);
+          RC_ASSERT(jump.addresses == dynamic.addresses);
+        }
+      });
+      RC_ASSERT(fast->warp(w).step_to_global(kernel->program(), jump));
+      RC_ASSERT(jump.active_mask == 0U);
+    }
+  });
+  CHECK(holds);
+}
+
+TEST_CASE("products executed: 2 M N K FLOP in whole tiles, whatever the stages") {
+  for (const std::int64_t stages : {1, 2, 3}) {
+    model::TileConfig config;
+    config.stages = stages;
+    model::Problem problem;
+    problem.m = problem.n = 256;
+    problem.k = 64;
+    const auto kernel = *TileKernel::create(config, problem);
+    std::uint64_t flops = 0;
+    for (std::uint64_t cta = 0; cta < kernel->grid().count(); ++cta) {
+      const auto stream = kernel->open(cta, nullptr);
+      for (int w = 0; w < stream->warp_count(); ++w) {
+        walk(*kernel, stream->warp(w),
+             [&](const isa::Instruction& inst, const isa::DynamicInstruction&) { flops += 32 * inst.flops_per_lane; });
+      }
+    }
+    CAPTURE(stages);
+    CHECK(flops == 2ULL * 256 * 256 * 64);
+  }
+}
+
+TEST_CASE("skipped trips end at the same K-slice") {
+  model::TileConfig config;
+  config.stages = 2;
+  model::Problem problem;
+  problem.m = problem.n = 128;
+  problem.k = 1024;
+  const auto last_load = [&](std::uint64_t skip) {
+    const auto kernel = *TileKernel::create(config, problem);
+    if (skip != 0) {
+      kernel->skip_trips(4, skip);
+    }
+    const auto stream = kernel->open(0, nullptr);
+    std::uint64_t address = 0;
+    std::uint64_t steps = 0;
+    walk(*kernel, stream->warp(0), [&](const isa::Instruction& inst, const isa::DynamicInstruction& dynamic) {
+      ++steps;
+      address = inst.memory == isa::MemoryOp::kLoadGlobal ? dynamic.addresses[0] : address;
+    });
+    return std::pair{address, steps};
+  };
+  const auto [all_address, all_steps] = last_load(0);
+  const auto [address, steps] = last_load(100);
+  CHECK(address == all_address);
+  CHECK(steps < all_steps / 4);
+}
+
+TEST_CASE("the scheduler keeps dependences, for random blocks") {
+  const bool holds = rc::check([](unsigned seed) {
+    std::mt19937 random(seed);
+    generator::Block block;
+    block.values.push_back({1, true});
+    const int count = 5 + static_cast<int>(random() % 80);
+    for (int i = 0; i < count; ++i) {
+      generator::Operation op;
+      const unsigned kind = random() % 4;
+      op.code.pipe = kind == 0 ? isa::Pipe::kAlu : kind == 1 ? isa::Pipe::kLsu : isa::Pipe::kFma;
+      if (kind == 1) {
+        op.code.memory = isa::MemoryOp::kLoadShared;
+        op.kind = generator::ResultKind::kShared;
+      }
+      for (unsigned u = random() % 3; u > 0; --u) {
+        op.uses.push_back({static_cast<int>(random() % block.values.size()), 0});
+      }
+      block.values.push_back({1 << (random() % 3), false});
+      op.result = static_cast<int>(block.values.size()) - 1;
+      if (i > 0 && random() % 5 == 0) {
+        op.after.push_back(static_cast<int>(random() % static_cast<unsigned>(i)));
+      }
+      block.operations.push_back(op);
+    }
+    const generator::Schedule schedule = generator::schedule(block, {static_cast<int>(4 + random() % 40)});
+    RC_ASSERT(schedule.order.size() == block.operations.size());
+    std::vector<int> place(block.operations.size(), -1);
+    for (std::size_t i = 0; i < schedule.order.size(); ++i) {
+      place[static_cast<std::size_t>(schedule.order[i])] = static_cast<int>(i);
+    }
+    std::map<int, int> writer;
+    for (std::size_t i = 0; i < block.operations.size(); ++i) {
+      RC_ASSERT(place[i] >= 0);
+      for (const generator::Use& use : block.operations[i].uses) {
+        const auto from = writer.find(use.value);
+        if (from != writer.end()) {
+          RC_ASSERT(place[static_cast<std::size_t>(from->second)] < place[i]);
+        }
+      }
+      for (const int before : block.operations[i].after) {
+        RC_ASSERT(place[static_cast<std::size_t>(before)] < place[i]);
+      }
+      writer[block.operations[i].result] = static_cast<int>(i);
+    }
+  });
+  CHECK(holds);
+}
