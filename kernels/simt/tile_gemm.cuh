@@ -4,8 +4,8 @@
 //   - both shared tiles lie K-major (BK rows of BM or BN elements, plus padding); an operand that global memory holds
 //     the other way round is transposed by storing its elements one by one;
 //   - thread t owns rows (t / (BN / TN)) * TM ... and columns (t % (BN / TN)) * TN ... of the tile of C.
-// Outside CUDA the including file provides the words of the language and async_copy(), async_commit(), async_wait():
-// host_test.cpp runs the kernel so.
+// Outside CUDA the including file provides the words of the language and the functions under __CUDACC__: host_test.cpp
+// runs the kernel so.
 #pragma once
 
 #ifdef __CUDACC__
@@ -13,6 +13,11 @@
 #endif
 
 namespace tile_gemm_simt {
+
+template <int kCount>
+struct alignas(4 * kCount) Floats {
+  float value[kCount];
+};
 
 #ifdef __CUDACC__
 constexpr int kStaticSharedBytes = 48 * 1024;  // more must be asked for at launch
@@ -40,6 +45,37 @@ __device__ __forceinline__ void async_copy(float* destination, const float* sour
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared), "l"(source), "n"(kBytes) : "memory");
   }
 }
+// One store. Left to itself the compiler cuts it into words where it cannot tell the buffers of A and B apart (dynamic
+// shared memory).
+template <int kCount>
+__device__ __forceinline__ void store_vector(float* to, const float (&from)[kCount]) {
+  const auto shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  if constexpr (kCount == 4) {
+    asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(shared), "f"(from[0]), "f"(from[1]), "f"(from[2]),
+                 "f"(from[3])
+                 : "memory");
+  } else if constexpr (kCount == 2) {
+    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(shared), "f"(from[0]), "f"(from[1]) : "memory");
+  } else {
+    *to = from[0];
+  }
+}
+// One load. Left to itself the compiler joins loads in the rows that happen to be aligned, if not all are (padding).
+template <int kCount>
+__device__ __forceinline__ Floats<kCount> load_no_wider(const float* from) {
+  static_assert(kCount <= 2, "nothing is wider than 4");
+  const auto shared = static_cast<unsigned>(__cvta_generic_to_shared(from));
+  Floats<kCount> result;
+  if constexpr (kCount == 2) {
+    asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
+                 : "=f"(result.value[0]), "=f"(result.value[1])
+                 : "r"(shared)
+                 : "memory");
+  } else {
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(result.value[0]) : "r"(shared) : "memory");
+  }
+  return result;
+}
 __device__ __forceinline__ void async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int kPending>
 __device__ __forceinline__ void async_wait() {
@@ -49,11 +85,6 @@ __device__ __forceinline__ void async_wait() {
 
 // Order of CTAs; the grid is (tiles along N, tiles along M) for all of them.
 enum Raster { kAlongN, kAlongM, kGroup };
-
-template <int kCount>
-struct alignas(4 * kCount) Floats {
-  float value[kCount];
-};
 
 // One operand: kExtent is BM or BN. kTransposing: global memory holds it K-contiguous.
 template <int kExtent, int kBk, int kPad, int kSwizzle, int kThreads, int kVec, bool kTransposing, bool kRagged>
@@ -142,7 +173,7 @@ struct Operand {
           shared[offset(column + piece, row)] = stage[i].value[piece];
         }
       } else {
-        *reinterpret_cast<Vector*>(shared + offset(row, column)) = stage[i];
+        store_vector(shared + offset(row, column), stage[i].value);
       }
     }
   }
@@ -168,10 +199,18 @@ struct Operand {
   // Elements first, ... of K-row `k`, in the widest loads that stay aligned for every thread.
   template <int kCount>
   static __device__ __forceinline__ void fragment(float (&values)[kCount], const float* shared, int k, int first) {
-    constexpr int kWidth = kCount % 4 == 0 && kPitch % 4 == 0 ? 4 : kCount % 2 == 0 && kPitch % 2 == 0 ? 2 : 1;
+    constexpr int kAligned = kPitch % 4 == 0 ? 4 : kPitch % 2 == 0 ? 2 : 1;  // in every row
+    constexpr int kWhole = kCount % 4 == 0 ? 4 : kCount % 2 == 0 ? 2 : 1;
+    constexpr int kWidth = kAligned < kWhole ? kAligned : kWhole;
     TILE_GEMM_UNROLL
     for (int part = 0; part < kCount; part += kWidth) {
-      const auto loaded = *reinterpret_cast<const Floats<kWidth>*>(shared + offset(k, first + part));
+      const float* const from = shared + offset(k, first + part);
+      Floats<kWidth> loaded;
+      if constexpr (kAligned < kWhole) {
+        loaded = load_no_wider<kWidth>(from);
+      } else {
+        loaded = *reinterpret_cast<const Floats<kWidth>*>(from);
+      }
       TILE_GEMM_UNROLL
       for (int i = 0; i < kWidth; ++i) {
         values[part + i] = loaded.value[i];
