@@ -43,7 +43,7 @@ class Executor {
  private:
   const Word* fetch(const Source& source, LaneRow& buffer) const;
   [[nodiscard]] Word predicate(const PredicateSource& source) const {
-    return registers_.holds(op_.uniform, source.index, source.negated);
+    return registers_.holds(source.uniform, source.index, source.negated);
   }
   void commit(std::uint16_t destination, const LaneRow& result);
   void set_predicate(std::uint8_t index, Word value);
@@ -56,6 +56,10 @@ class Executor {
   void logic();
   void special();
   void select();
+  void minimum();
+  void multiply_add_high();
+  void predicate_logic();
+  void vote();
   const Word* a() { return fetch(op_.a[0], a_); }
   const Word* b() { return fetch(op_.b[0], b_); }
   const Word* c() { return fetch(op_.c[0], c_); }
@@ -255,6 +259,64 @@ void Executor<N>::select() {
 }
 
 template <int N>
+void Executor<N>::minimum() {
+  LaneRow sum;
+  const Word* a = this->a();
+  const Word* b = this->b();
+  if (op_.function == Function::kAddMinimum) {
+    const Word* c = this->c();
+    for (std::size_t i = 0; i < N; ++i) {
+      sum.lane[i] = a[i] + b[i];
+    }
+    a = sum.lane.data();
+    b = c;
+  }
+  const Word wanted = predicate(op_.predicate_in);
+  const Word less = lanes::compare<N>(a, b, 1, op_.is_signed);
+  for (std::size_t i = 0; i < N; ++i) {
+    result_.lane[i] = lanes::lane_bit(less ^ ~wanted, i) != 0 ? a[i] : b[i];
+  }
+  commit(op_.destination[0], result_);
+}
+
+template <int N>
+void Executor<N>::multiply_add_high() {
+  LaneRow low;
+  LaneRow c_high;
+  static_cast<void>(lanes::multiply_add_wide<N>(low.lane.data(), result_.lane.data(), a(), b(), c(),
+                                                fetch(op_.c[1], c_high), op_.is_signed));
+  commit(op_.destination[0], result_);
+}
+
+template <int N>
+void Executor<N>::predicate_logic() {
+  const Word a = predicate(op_.predicate_in);
+  const Word b = predicate(op_.predicate_in2);
+  const Word c = predicate(op_.predicate_in3);
+  const auto look_up = [&](unsigned table) {
+    Word result = 0;
+    for (unsigned term = 0; term < 8; ++term) {
+      if ((table >> term & 1) != 0) {
+        result |= ((term & 4) != 0 ? a : ~a) & ((term & 2) != 0 ? b : ~b) & ((term & 1) != 0 ? c : ~c);
+      }
+    }
+    return result;
+  };
+  set_predicate(op_.predicate_out, look_up(op_.immediate));
+  set_predicate(op_.predicate_out2, look_up(op_.immediate2));
+}
+
+// On the uniform datapath, with a predicate of the lanes.
+template <int N>
+void Executor<N>::vote() {
+  const Word ballot = predicate(op_.predicate_in) & mask_;
+  const bool any = op_.immediate == 1;
+  result_.lane[0] = ballot;
+  commit(op_.destination[0], result_);
+  set_predicate(op_.predicate_out, (any ? ballot != 0 : ballot == mask_) ? 1 : 0);
+}
+
+template <int N>
 void Executor<N>::move() {
   for (std::size_t part = 0; part < 2; ++part) {
     if (op_.destination[part] != kNoDestination) {
@@ -311,6 +373,27 @@ void Executor<N>::run() {
       return compare();
     case Function::kSpecial:
       return special();
+    case Function::kMinimum:
+    case Function::kAddMinimum:
+      return minimum();
+    case Function::kMultiplyAddHigh:
+      return multiply_add_high();
+    case Function::kPredicateLogic:
+      return predicate_logic();
+    case Function::kVote:
+      return vote();
+    case Function::kAbsolute:
+      lanes::absolute<N>(d, b());
+      break;
+    case Function::kIntegerToFloat:
+      lanes::integer_to_float<N>(d, b(), 8U << op_.immediate, op_.is_signed, op_.rounding);
+      break;
+    case Function::kFloatToInteger:
+      lanes::float_to_integer<N>(d, b(), op_.is_signed, op_.rounding);
+      break;
+    case Function::kSpecialFunction:
+      lanes::special_function<N>(d, b(), op_.immediate);
+      break;
     case Function::kShift:
       lanes::funnel_shift<N>(d, a(), b(), c(), op_);
       break;
@@ -331,6 +414,8 @@ void Executor<N>::run() {
 }
 
 }  // namespace
+
+bool is_known_function(unsigned number) { return (number >= 2 && number <= 5) || number == 8; }
 
 void execute(const Operation& operation, std::uint32_t mask, const MicroProgram& program, const WarpPosition& position,
              WarpRegisters& registers) {

@@ -10,4 +10,7 @@ namespace tilesim::traces {
 void execute(const Operation& operation, std::uint32_t mask, const MicroProgram& program, const WarpPosition& position,
              WarpRegisters& registers);
 
+/// True for the values of Modifier::kFunction that execute() computes: RCP, RSQ, SQRT, EX2, LG2.
+[[nodiscard]] bool is_known_function(unsigned number);
+
 }  // namespace tilesim::traces

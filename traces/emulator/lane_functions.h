@@ -184,6 +184,64 @@ inline Word compare(const Word* a, const Word* b, unsigned how, bool is_signed) 
 }
 
 template <int N>
+inline void absolute(Word* d, const Word* a) {
+  for (int i = 0; i < N; ++i) {
+    d[i] = static_cast<std::int32_t>(a[i]) < 0 ? Word{0} - a[i] : a[i];
+  }
+}
+
+/// Float nearest to `value` in the direction of Modifier::kRounding.
+inline float round_to_float(double value, unsigned rounding) {
+  const auto nearest = static_cast<float>(value);
+  const bool down = rounding == 1 || (rounding == 3 && value > 0);
+  const bool up = rounding == 2 || (rounding == 3 && value < 0);
+  if (down && static_cast<double>(nearest) > value) {
+    return std::nextafter(nearest, -INFINITY);
+  }
+  return up && static_cast<double>(nearest) < value ? std::nextafter(nearest, INFINITY) : nearest;
+}
+
+/// I2F from the low `bits` bits (8, 16, 32) of each source.
+template <int N>
+inline void integer_to_float(Word* d, const Word* a, unsigned bits, bool is_signed, unsigned rounding) {
+  for (int i = 0; i < N; ++i) {
+    const Word high = a[i] << (32 - bits);
+    const double value = is_signed ? static_cast<double>(static_cast<std::int32_t>(high) >> (32 - bits))
+                                   : static_cast<double>(high >> (32 - bits));
+    d[i] = std::bit_cast<Word>(round_to_float(value, rounding));
+  }
+}
+
+/// F2I to 32 bits: rounds as Modifier::kRounding says, then clamps; not-a-number gives 0.
+template <int N>
+inline void float_to_integer(Word* d, const Word* a, bool is_signed, unsigned rounding) {
+  const double lowest = is_signed ? -2147483648.0 : 0.0;
+  const double highest = is_signed ? 2147483647.0 : 4294967295.0;
+  for (int i = 0; i < N; ++i) {
+    const double value = static_cast<double>(std::bit_cast<float>(a[i]));
+    const double whole = rounding == 0   ? std::nearbyint(value)
+                         : rounding == 1 ? std::floor(value)
+                         : rounding == 2 ? std::ceil(value)
+                                         : std::trunc(value);
+    d[i] = std::isnan(whole) ? 0 : static_cast<Word>(static_cast<std::int64_t>(std::clamp(whole, lowest, highest)));
+  }
+}
+
+/// MUFU, by Modifier::kFunction: 2 EX2, 3 LG2, 4 RCP, 5 RSQ, 8 SQRT. The last bit may differ from the hardware's.
+template <int N>
+inline void special_function(Word* d, const Word* a, unsigned function) {
+  for (int i = 0; i < N; ++i) {
+    const float x = std::bit_cast<float>(a[i]);
+    const float result = function == 2   ? std::exp2(x)
+                         : function == 3 ? std::log2(x)
+                         : function == 4 ? 1.0F / x
+                         : function == 5 ? 1.0F / std::sqrt(x)
+                                         : std::sqrt(x);
+    d[i] = std::bit_cast<Word>(result);
+  }
+}
+
+template <int N>
 inline void float_fma(Word* d, const Word* a, const Word* b, const Word* c) {
   for (int i = 0; i < N; ++i) {
     d[i] = std::bit_cast<Word>(

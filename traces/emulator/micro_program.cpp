@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "traces/emulator/executor.h"
 #include "traces/emulator/operand_resolver.h"
 #include "traces/sass/dependences.h"
 #include "traces/sass/instruction_table.h"
@@ -18,7 +19,7 @@ PredicateSource predicate_source(const Operand& operand) {
   if (operand.kind == OperandKind::kNone) {
     return {};
   }
-  return {operand.index, operand.negated};
+  return {operand.index, operand.negated, operand.kind == OperandKind::kUniformPredicate};
 }
 
 class Compiler {
@@ -183,9 +184,29 @@ std::optional<Function> function_of(Opcode opcode) {
     case Opcode::kViadd:
       return Function::kAdd3;
     case Opcode::kImad:
+    case Opcode::kUimad:
       return Function::kMultiplyAdd;
     case Opcode::kImadWide:
+    case Opcode::kUimadWide:
       return Function::kMultiplyAddWide;
+    case Opcode::kImadHigh:
+      return Function::kMultiplyAddHigh;
+    case Opcode::kIabs:
+      return Function::kAbsolute;
+    case Opcode::kVimnmx:
+      return Function::kMinimum;
+    case Opcode::kViaddmnmx:
+      return Function::kAddMinimum;
+    case Opcode::kPlop3:
+      return Function::kPredicateLogic;
+    case Opcode::kVoteu:
+      return Function::kVote;
+    case Opcode::kI2f:
+      return Function::kIntegerToFloat;
+    case Opcode::kF2i:
+      return Function::kFloatToInteger;
+    case Opcode::kMufu:
+      return Function::kSpecialFunction;
     case Opcode::kLea:
     case Opcode::kUlea:
       return Function::kLea;
@@ -196,8 +217,10 @@ std::optional<Function> function_of(Opcode opcode) {
     case Opcode::kUlop3:
       return Function::kLogic;
     case Opcode::kIsetp:
+    case Opcode::kUisetp:
       return Function::kCompare;
     case Opcode::kSel:
+    case Opcode::kUsel:
       return Function::kSelect;
     case Opcode::kPrmt:
       return Function::kPermute;
@@ -233,8 +256,10 @@ void Compiler::specialise(const SassInstruction& in, Operation& out) {
       read_special(in, out);
       break;
     case Opcode::kImadWide:
+    case Opcode::kUimadWide:
+    case Opcode::kImadHigh:
       out.c[1] = resolver_.source(in.operand(Role::kC), 1, Arithmetic::kInteger);
-      require(!in.operand(Role::kC).negated && !out.carry_in, "this form of IMAD.WIDE is not supported yet");
+      require(!in.operand(Role::kC).negated && !out.carry_in, "this form of IMAD.WIDE or IMAD.HI is not supported yet");
       break;
     case Opcode::kLea:
     case Opcode::kUlea:
@@ -246,6 +271,20 @@ void Compiler::specialise(const SassInstruction& in, Operation& out) {
       out.is_signed = in.modifier(Modifier::kShiftType) % 2 == 0;
       out.wide = in.modifier(Modifier::kShiftType) < 2;
       break;
+    case Opcode::kPlop3:
+      out.immediate2 = static_cast<std::uint8_t>(in.operand(Role::kImmediate2).value);
+      out.predicate_in3 = predicate_source(in.operand(Role::kPredicateIn3));
+      break;
+    case Opcode::kVoteu:
+      out.immediate = in.modifier(Modifier::kVote);
+      break;
+    case Opcode::kI2f:
+      out.immediate = in.modifier(Modifier::kIntegerSize);
+      break;
+    case Opcode::kMufu:
+      out.immediate = in.modifier(Modifier::kFunction);
+      require(is_known_function(out.immediate), "this function of MUFU is not supported yet");
+      break;
     case Opcode::kPrmt:
       require(in.modifier(Modifier::kPermuteMode) == 0, "PRMT modes are not supported yet");
       break;
@@ -255,7 +294,7 @@ void Compiler::specialise(const SassInstruction& in, Operation& out) {
 }
 
 Arithmetic arithmetic_of(const SassInstruction& in) {
-  if (in.row->pipe == isa::Pipe::kFma) {
+  if (in.row->pipe == isa::Pipe::kFma || in.opcode == Opcode::kMufu || in.opcode == Opcode::kF2i) {
     return Arithmetic::kFloat;
   }
   const bool adds = in.opcode == Opcode::kIadd3 || in.opcode == Opcode::kUiadd3;
@@ -273,6 +312,7 @@ Operation Compiler::operation(const SassInstruction& in) {
   out.wide = in.modifier(Modifier::kExtended) != 0;
   out.compare = in.modifier(Modifier::kCompare);
   out.boolean = in.modifier(Modifier::kBoolean);
+  out.rounding = in.modifier(Modifier::kRounding);
   out.immediate = static_cast<std::uint8_t>(in.operand(Role::kImmediate).value);
   const Arithmetic arithmetic = arithmetic_of(in);
   out.a.fill(resolver_.constant(0));
@@ -313,7 +353,7 @@ Action Compiler::add(std::size_t index, bool needed) {
     case isa::ControlOp::kExit:
       return add_branch(in, Action::kExit);
     case isa::ControlOp::kNone:
-      if (needed && in.opcode != Opcode::kNop) {
+      if (needed && in.opcode != Opcode::kNop && in.opcode != Opcode::kBssy && in.opcode != Opcode::kBsync) {
         program_.operand_index.push_back(static_cast<std::uint32_t>(program_.operations.size()));
         program_.operations.push_back(operation(in));
         return Action::kCompute;

@@ -56,6 +56,15 @@ enum class Function : std::uint8_t {
   kCompare,
   kPermute,
   kSpecial,
+  kMultiplyAddHigh,
+  kAbsolute,
+  kMinimum,     ///< of a and b, or the maximum where the predicate fails
+  kAddMinimum,  ///< of a + b and c
+  kPredicateLogic,
+  kVote,
+  kIntegerToFloat,
+  kFloatToInteger,
+  kSpecialFunction,
   kFloatFma,
   kFloatAdd,
   kFloatMultiply,
@@ -74,6 +83,7 @@ struct Source {
 struct PredicateSource {
   std::uint8_t index = kPredicatePt;
   bool negated = false;
+  bool uniform = false;
 };
 
 inline constexpr std::uint16_t kNoDestination = 0xffff;
@@ -87,10 +97,12 @@ struct Operation {
   bool high = false;      ///< .HI of a shift
   bool right = false;
   bool wrap = false;
-  bool wide = false;           ///< a shift of 64-bit type; an extended compare
-  std::uint8_t compare = 0;    ///< Modifier::kCompare
-  std::uint8_t boolean = 0;    ///< Modifier::kBoolean
-  std::uint8_t immediate = 0;  ///< shift amount, LUT, special register
+  bool wide = false;            ///< a shift of 64-bit type; an extended compare
+  std::uint8_t compare = 0;     ///< Modifier::kCompare
+  std::uint8_t boolean = 0;     ///< Modifier::kBoolean
+  std::uint8_t rounding = 0;    ///< Modifier::kRounding
+  std::uint8_t immediate = 0;   ///< shift amount, LUT, special register, Modifier::kFunction or kIntegerSize
+  std::uint8_t immediate2 = 0;  ///< LUT of the second predicate
   std::array<std::uint16_t, 2> destination{kNoDestination, kNoDestination};
   std::array<Source, 2> a;
   std::array<Source, 2> b;
@@ -99,6 +111,7 @@ struct Operation {
   std::uint8_t predicate_out2 = kPredicatePt;
   PredicateSource predicate_in;
   PredicateSource predicate_in2;
+  PredicateSource predicate_in3;
 };
 
 /// A memory instruction's address and data registers.

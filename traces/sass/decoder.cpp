@@ -158,6 +158,21 @@ Operand decode_operand(const Encoding& word, const InstructionRow& row, const Op
       operand.index = static_cast<std::uint8_t>(word.field(44, 3));
       return operand;
     }
+    case FieldKind::kMixedPredicate: {
+      Operand operand = decode_predicate(word, field);
+      operand.kind = word.bit(67) ? OperandKind::kUniformPredicate : OperandKind::kPredicate;
+      return operand;
+    }
+    case FieldKind::kPredicateTable:
+      return valued(OperandKind::kImmediate, static_cast<std::int64_t>(word.field(72, 5) << 3 | word.field(64, 3)));
+    case FieldKind::kSyncTarget:
+      return valued(OperandKind::kBranchTarget,
+                    static_cast<std::int64_t>(address) + kInstructionBytes + word.signed_field(34, 30) * 4);
+    case FieldKind::kConvergence: {
+      Operand operand = valued(OperandKind::kConvergence, 0);
+      operand.index = static_cast<std::uint8_t>(word.field(16, 4));
+      return operand;
+    }
     case FieldKind::kNone:
       break;
   }
@@ -197,7 +212,8 @@ Result<SassInstruction> decode(const Encoding& encoding, std::uint64_t address) 
   instruction.encoding = encoding;
   instruction.opcode = row->opcode;
   instruction.row = row;
-  instruction.guard = decode_guard(encoding, row->uniform && row->opcode != Opcode::kS2ur);
+  instruction.guard =
+      decode_guard(encoding, row->uniform && row->opcode != Opcode::kS2ur && row->opcode != Opcode::kVoteu);
   instruction.control = decode_control(encoding);
   for (const ModifierField& modifier : row->modifiers) {
     if (modifier.id == Modifier::kNone) {

@@ -105,6 +105,8 @@ std::string plain_text(const Operand& operand, Format format) {
       return signed_hex(operand.value);
     case OperandKind::kScoreboard:
       return fmt::format("SB{}", operand.index);
+    case OperandKind::kConvergence:
+      return fmt::format("B{}", operand.index);
     case OperandKind::kNone:
       break;
   }
@@ -147,6 +149,8 @@ bool is_shown(const SassInstruction& instruction, const OperandField& field) {
       return instruction.modifier(Modifier::kExtended) != 0;
     case Show::kIfPartial:
       return operand.value != 0xf;
+    case Show::kUnlessZero:
+      return operand.index != kUniformUrz;
   }
   return true;
 }

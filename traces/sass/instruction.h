@@ -24,12 +24,20 @@ enum class Opcode : std::uint8_t {
   kFmul,
   kImad,
   kImadWide,
+  kImadHigh,
   kIadd3,
   kViadd,
   kLea,
   kShf,
   kLop3,
   kIsetp,
+  kPlop3,
+  kIabs,
+  kVimnmx,
+  kViaddmnmx,
+  kI2f,
+  kF2i,
+  kMufu,
   kMov,
   kSel,
   kPrmt,
@@ -44,6 +52,11 @@ enum class Opcode : std::uint8_t {
   kUlea,
   kUshf,
   kUlop3,
+  kUisetp,
+  kUimad,
+  kUimadWide,
+  kUsel,
+  kVoteu,
   kLds,
   kSts,
   kLdsm,
@@ -56,6 +69,8 @@ enum class Opcode : std::uint8_t {
   kDepbar,
   kBar,
   kBra,
+  kBssy,
+  kBsync,
   kExit,
   kNop,
   kHmma,
@@ -78,6 +93,7 @@ enum class Modifier : std::uint8_t {
   kExtendedAddress,  ///< .E: 64-bit address
   kMemoryOrder,
   kAccess,         ///< LDGSTS: 0 BYPASS
+  kEviction,       ///< LDL, STL: 0 EF, 1 none, 2 EL, 3 LU (last use), 4 EU, 5 NA
   kZeroFill,       ///< LDGSTS: .ZFILL
   kPrefetchSize,   ///< LDGSTS: 0 none, 2 128 bytes, 3 256 bytes fetched into the L2
   kBarrierMode,    ///< 0 SYNC, 1 ARV
@@ -91,6 +107,11 @@ enum class Modifier : std::uint8_t {
   kPermuteMode,
   kLessEqual,  ///< DEPBAR.LE
   kFlushSubnormals,
+  kRounding,     ///< I2F, F2I: 0 nearest even, 1 down, 2 up, 3 to zero
+  kIntegerSize,  ///< I2F: of the source, 0 8 bits, 1 16, 2 32
+  kInexact,      ///< F2I: .NTZ, not-a-number to zero
+  kFunction,     ///< MUFU: 2 EX2, 3 LG2, 4 RCP, 5 RSQ, 8 SQRT
+  kVote,         ///< VOTEU: 0 ALL, 1 ANY
   kCount
 };
 
@@ -104,6 +125,8 @@ enum class Role : std::uint8_t {
   kPredicateOut2,
   kPredicateIn,
   kPredicateIn2,
+  kPredicateIn3,   ///< PLOP3
+  kImmediate2,     ///< PLOP3: look-up table of its second result
   kImmediate,      ///< LUT, shift amount of LEA, quad mask of MOV, count of DEPBAR
   kAddress,        ///< of the access; for LDGSTS of its global source
   kSharedAddress,  ///< LDGSTS: its shared destination
@@ -122,6 +145,7 @@ enum class OperandKind : std::uint8_t {
   kSpecialRegister,  ///< number in `value`
   kBranchTarget,     ///< byte address in `value`
   kScoreboard,       ///< number in `index`
+  kConvergence,      ///< barrier of BSSY and BSYNC, number in `index`
 };
 
 struct Operand {

@@ -25,6 +25,7 @@ constexpr std::string_view kExtendedAddressNames[] = {"?", "E"};
 constexpr std::string_view kOrderNames[] = {"", "?", "?", "?", "CONSTANT"};
 constexpr std::string_view kStoreOrderNames[] = {""};
 constexpr std::string_view kAccessNames[] = {"BYPASS", ""};
+constexpr std::string_view kEvictionNames[] = {"EF", "", "EL", "LU", "EU", "NA"};
 constexpr std::string_view kZeroFillNames[] = {"", "ZFILL"};
 constexpr std::string_view kPrefetchNames[] = {"", "?", "LTC128B", "LTC256B"};
 constexpr std::string_view kBarrierModeNames[] = {"SYNC"};
@@ -39,10 +40,18 @@ constexpr std::string_view kPermuteNames[] = {"", "F4E", "B4E", "RC8", "ECL", "E
 constexpr std::string_view kLessEqualNames[] = {"?", "LE"};
 constexpr std::string_view kFlushNames[] = {"", "FTZ"};
 
+constexpr std::string_view kRoundingNames[] = {"", "RM", "RP", "RZ"};
+constexpr std::string_view kIntegerRoundingNames[] = {"", "FLOOR", "CEIL", "TRUNC"};
+constexpr std::string_view kIntegerSizeNames[] = {"8", "16", ""};
+constexpr std::string_view kInexactNames[] = {"", "NTZ"};
+constexpr std::string_view kFunctionNames[] = {"COS", "SIN", "EX2", "LG2", "RCP", "RSQ", "?", "?", "SQRT", "TANH"};
+constexpr std::string_view kVoteNames[] = {"ALL", "ANY"};
+
 constexpr ModifierField kSigned{Modifier::kSigned, 73, 1, kUnsignedNames};
 constexpr ModifierField kCarry{Modifier::kCarry, 74, 1, kCarryNames};
 constexpr ModifierField kHigh{Modifier::kHigh, 80, 1, kHighNames};
 constexpr ModifierField kWidth{Modifier::kWidth, 73, 3, kWidthNames};
+constexpr ModifierField kEviction{Modifier::kEviction, 84, 3, kEvictionNames};
 constexpr ModifierField kFlush{Modifier::kFlushSubnormals, 80, 1, kFlushNames};
 
 constexpr std::uint8_t forms(std::initializer_list<int> list) {
@@ -116,11 +125,22 @@ constexpr OperandField kPout2 = predicate(Role::kPredicateOut2, 84, false, Show:
 constexpr OperandField kCarryIn = predicate(Role::kPredicateIn, 87, true, Show::kIfCarry);
 constexpr OperandField kCarryIn2 = predicate(Role::kPredicateIn2, 77, true, Show::kIfCarry);
 constexpr OperandField kPin = predicate(Role::kPredicateIn, 87, true);
+constexpr OperandField kMixedPin3{FieldKind::kMixedPredicate, Role::kPredicateIn3, 68, 4};
+
+constexpr OperandField uniform_shown(OperandField field) {
+  field.show = Show::kUnlessZero;
+  return field;
+}
 
 constexpr OperandField immediate(int first, int count, Show show = Show::kAlways) {
   OperandField field{FieldKind::kImmediate, Role::kImmediate, static_cast<std::uint8_t>(first),
                      static_cast<std::uint8_t>(count)};
   field.show = show;
+  return field;
+}
+constexpr OperandField second_immediate(int first, int count) {
+  OperandField field = immediate(first, count);
+  field.role = Role::kImmediate2;
   return field;
 }
 constexpr OperandField address(Role role, int reg, int offset, int count, int uniform) {
@@ -197,6 +217,8 @@ constexpr InstructionRow kIntegerRows[] = {
     with(row(Opcode::kImadWide, "IMAD.WIDE", 0x025, kAllForms, Pipe::kFmaWide), {kSigned, kCarry},
          {register_at(Role::kDestination, 16, 2), kPout, a(), b(false, Format::kSignedHex),
           c(true, Format::kSignedHex, 2), kCarryIn}),
+    with(row(Opcode::kImadHigh, "IMAD.HI", 0x027, kAllForms, Pipe::kFmaWide), {kSigned},
+         {kRd, kPout, a(), b(false, Format::kSignedHex), c(true, Format::kSignedHex, 2), kCarryIn}),
     with(row(Opcode::kIadd3, "IADD3", 0x010, kTwoOperandForms, Pipe::kAlu), {kCarry},
          {kRd, kPout, kPout2, inverting(FieldKind::kSourceA, Role::kA), inverting(FieldKind::kSourceB, Role::kB),
           inverting(FieldKind::kSourceC, Role::kC), kCarryIn, kCarryIn2}),
@@ -219,6 +241,29 @@ constexpr InstructionRow kIntegerRows[] = {
           {Modifier::kExtended, 72, 1, kExtendedNames}},
          {predicate(Role::kPredicateOut, 81, false), predicate(Role::kPredicateOut2, 84, false), a(),
           b(false, Format::kSignedHex), kPin, predicate(Role::kPredicateIn2, 68, true, Show::kIfExtended)}),
+    with(row(Opcode::kPlop3, "PLOP3.LUT", 0x01c, kForm4, Pipe::kAlu), {},
+         {predicate(Role::kPredicateOut, 81, false), predicate(Role::kPredicateOut2, 84, false), kPin,
+          predicate(Role::kPredicateIn2, 77, true), kMixedPin3, plain(FieldKind::kPredicateTable, Role::kImmediate),
+          second_immediate(16, 8)}),
+    with(row(Opcode::kIabs, "IABS", 0x013, forms({1}), Pipe::kAlu), {}, {kRd, b()}),
+    with(row(Opcode::kVimnmx, "VIMNMX", 0x048, forms({1, 4, 6}), Pipe::kAlu),
+         {{Modifier::kSigned, 72, 1, kUnsignedNames}}, {kRd, a(), b(), kPin},
+         high_bit(81) | high_bit(82) | high_bit(83) | high_bit(84) | high_bit(85) | high_bit(86)),
+    with(row(Opcode::kViaddmnmx, "VIADDMNMX", 0x046, forms({1, 4, 6}), Pipe::kAlu),
+         {{Modifier::kSigned, 72, 1, kUnsignedNames}}, {kRd, a(), b(true), c(), kPin}),
+    with(row(Opcode::kI2f, "I2F", 0x106, forms({1}), Pipe::kXu),
+         {{Modifier::kSigned, 74, 1, kUnsignedNames},
+          {Modifier::kIntegerSize, 84, 2, kIntegerSizeNames},
+          {Modifier::kRounding, 78, 2, kRoundingNames}},
+         {kRd, b()}, high_bit(76)),
+    with(row(Opcode::kF2i, "F2I", 0x105, forms({1}), Pipe::kXu),
+         {kFlush,
+          {Modifier::kSigned, 72, 1, kUnsignedNames},
+          {Modifier::kRounding, 78, 2, kIntegerRoundingNames},
+          {Modifier::kInexact, 77, 1, kInexactNames}},
+         {kRd, floating(FieldKind::kSpot1, Role::kB, true)}, high_bit(76) | high_bit(85)),
+    with(row(Opcode::kMufu, "MUFU", 0x108, forms({1}), Pipe::kXu), {{Modifier::kFunction, 74, 4, kFunctionNames}},
+         {kRd, floating(FieldKind::kSpot1, Role::kB, true)}),
     with(row(Opcode::kMov, "MOV", 0x002, kTwoOperandForms, Pipe::kAlu), {},
          {kRd, b(), immediate(72, 4, Show::kIfPartial)}),
     with(row(Opcode::kSel, "SEL", 0x007, kTwoOperandForms, Pipe::kAlu), {}, {kRd, a(), b(), kPin}),
@@ -254,6 +299,28 @@ constexpr InstructionRow kUniformRows[] = {
                     {kUrd, uniform_predicate(kPout), a(), b(), c(), immediate(72, 8), uniform_predicate(kPin)},
                     kUniformFlag)),
     on_uniform(
+        with(row(Opcode::kUisetp, "UISETP", 0x08c, forms({1, 4}), Pipe::kUniform),
+             {{Modifier::kCompare, 76, 3, kCompareNames},
+              kSigned,
+              {Modifier::kBoolean, 74, 2, kBooleanNames},
+              {Modifier::kExtended, 72, 1, kExtendedNames}},
+             {uniform_predicate(predicate(Role::kPredicateOut, 81, false)),
+              uniform_predicate(predicate(Role::kPredicateOut2, 84, false)), a(), b(false, Format::kSignedHex),
+              uniform_predicate(kPin), uniform_predicate(predicate(Role::kPredicateIn2, 68, true, Show::kIfExtended))},
+             kUniformFlag)),
+    on_uniform(with(row(Opcode::kUimad, "UIMAD", 0x0a4, forms({1, 4}), Pipe::kUniform), {kCarry, kSigned},
+                    {kUrd, uniform_predicate(kPout), a(), b(false, Format::kSignedHex), c(true, Format::kSignedHex),
+                     uniform_predicate(kCarryIn)},
+                    kUniformFlag)),
+    on_uniform(with(row(Opcode::kUimadWide, "UIMAD.WIDE", 0x0a5, forms({1, 4}), Pipe::kUniform), {kSigned, kCarry},
+                    {uniform_at(Role::kDestination, 16, 2), uniform_predicate(kPout), a(), b(false, Format::kSignedHex),
+                     c(true, Format::kSignedHex, 2), uniform_predicate(kCarryIn)},
+                    kUniformFlag)),
+    on_uniform(with(row(Opcode::kUsel, "USEL", 0x087, forms({1, 4}), Pipe::kUniform), {},
+                    {kUrd, a(), b(), uniform_predicate(kPin)}, kUniformFlag)),
+    on_uniform(with(row(Opcode::kVoteu, "VOTEU", 0x086, kForm4, Pipe::kUniform), {{Modifier::kVote, 72, 2, kVoteNames}},
+                    {uniform_shown(kUrd), uniform_predicate(predicate(Role::kPredicateOut, 81, false)), kPin})),
+    on_uniform(
         with(row(Opcode::kUldc, "ULDC", 0x0b9, forms({5}), Pipe::kNone), {kWidth}, {sized(kUrd), constant(0, 0)})),
 };
 
@@ -281,11 +348,11 @@ constexpr InstructionRow kMemoryRows[] = {
                     {Modifier::kMemoryOrder, 77, 4, kStoreOrderNames}},
                    {address(Role::kAddress, 24, 40, 24, 64), register_at(Role::kB, 32, 0)}, kDescriptorFlags),
               MemoryOp::kStoreGlobal),
-    local(accessing(with(row(Opcode::kLdl, "LDL", 0x183, kForm4, Pipe::kLsu), {kWidth},
-                         {sized(kRd), address(Role::kAddress, 24, 40, 24, 0)}, high_bit(84)),
+    local(accessing(with(row(Opcode::kLdl, "LDL", 0x183, kForm4, Pipe::kLsu), {kEviction, kWidth},
+                         {sized(kRd), address(Role::kAddress, 24, 40, 24, 0)}),
                     MemoryOp::kLoadGlobal)),
-    local(accessing(with(row(Opcode::kStl, "STL", 0x187, forms({1}), Pipe::kLsu), {kWidth},
-                         {address(Role::kAddress, 24, 40, 24, 0), sized(register_at(Role::kB, 32, 0))}, high_bit(84)),
+    local(accessing(with(row(Opcode::kStl, "STL", 0x187, forms({1}), Pipe::kLsu), {kEviction, kWidth},
+                         {address(Role::kAddress, 24, 40, 24, 0), sized(register_at(Role::kB, 32, 0))}),
                     MemoryOp::kStoreGlobal)),
     accessing(with(row(Opcode::kLdgsts, "LDGSTS", 0x1ae, forms({7}), Pipe::kLsu),
                    {{Modifier::kExtendedAddress, 70, 1, kExtendedAddressNames},
@@ -314,6 +381,11 @@ constexpr InstructionRow kControlRows[] = {
         with(row(Opcode::kBra, "BRA", 0x147, kForm4, Pipe::kBranch), {},
              {predicate(Role::kPredicateIn, 87, true, Show::kUnlessTrue), plain(FieldKind::kBranchTarget, Role::kB)}),
         ControlOp::kBranch),
+    with(row(Opcode::kBssy, "BSSY", 0x145, kForm4, Pipe::kBranch), {},
+         {plain(FieldKind::kConvergence, Role::kA), plain(FieldKind::kSyncTarget, Role::kB),
+          predicate(Role::kPredicateIn, 87, true, Show::kUnlessTrue)}),
+    with(row(Opcode::kBsync, "BSYNC", 0x141, kForm4, Pipe::kBranch), {},
+         {plain(FieldKind::kConvergence, Role::kA), predicate(Role::kPredicateIn, 87, true, Show::kUnlessTrue)}),
     controlling(with(row(Opcode::kExit, "EXIT", 0x14d, kForm4, Pipe::kBranch), {},
                      {predicate(Role::kPredicateIn, 87, true, Show::kUnlessTrue)}),
                 ControlOp::kExit),
@@ -443,6 +515,20 @@ void cover_operand(Encoding& mask, const InstructionRow& row, const OperandField
       break;
     case FieldKind::kScoreboard:
       cover(mask, 44, 3);
+      break;
+    case FieldKind::kMixedPredicate:
+      cover(mask, field.first, field.count);
+      cover(mask, 67, 1);
+      break;
+    case FieldKind::kPredicateTable:
+      cover(mask, 64, 3);
+      cover(mask, 72, 5);
+      break;
+    case FieldKind::kSyncTarget:
+      cover(mask, 34, 30);
+      break;
+    case FieldKind::kConvergence:
+      cover(mask, 16, 4);
       break;
     case FieldKind::kNone:
       break;

@@ -44,10 +44,14 @@ enum class FieldKind : std::uint8_t {
   kSpecialRegister,   ///< 8 bits at 72
   kBranchTarget,      ///< bits 16-23 and 34-81: signed distance in words of 4 bytes from the next instruction
   kScoreboard,        ///< 3 bits at 44
+  kMixedPredicate,    ///< predicate at `first`, the next bit negates; bit 67 says that it is a uniform one
+  kPredicateTable,    ///< PLOP3: bits 64-66 and 72-76
+  kSyncTarget,        ///< bits 34-63: signed distance in words of 4 bytes from the next instruction
+  kConvergence,       ///< 4 bits at 16
 };
 
 /// When the disassembly prints an operand. The field is decoded always.
-enum class Show : std::uint8_t { kAlways, kUnlessTrue, kIfCarry, kIfExtended, kIfPartial };
+enum class Show : std::uint8_t { kAlways, kUnlessTrue, kIfCarry, kIfExtended, kIfPartial, kUnlessZero };
 
 /// How the disassembly prints an immediate.
 enum class Format : std::uint8_t { kHex, kSignedHex, kFloat, kHalfPair };
