@@ -109,6 +109,26 @@ Result<WholeProblem> whole_of(const TileConfig& config, const Problem& problem, 
   return whole;
 }
 
+/// mma.sync does not reach the peak that wgmma reaches: a 16x8x16 product per issue interval and sub-partition.
+double math_cycles_of(const TileConfig& config, const GpuSpec& gpu, const TileWork& work) {
+  if (config.family != Family::kMma) return work.k_step_cycles;
+  constexpr double kProductsPerMma = 16 * 8 * 16;
+  const double scale = element_bytes(config.dtype) == 4 ? 0.5 : 1.0;  // TF32: half the depth in the same time
+  const double rate = scale * kProductsPerMma * real(gpu.issue.sub_partitions) / real(gpu.pipe.hmma_16816_interval);
+  return std::max(work.k_step_cycles, real(config.bm * config.bn * config.bk) / rate);
+}
+
+double least_seconds_of(const TileSheet& sheet, const GpuSpec& gpu) {
+  double wavefronts = 0.0;  // without those that the rules may overcount
+  for (const SharedAccessCost& access : sheet.shared_accesses) {
+    wavefronts += access.confirmed ? real(access.wavefronts * gpu.lsu.wavefront_interval) : 0.0;
+  }
+  const double k_step = std::max(math_cycles_of(sheet.config, gpu, sheet.work), wavefronts);
+  const Waves& waves = sheet.whole.waves;
+  const double busiest = k_step * real(waves.k_steps * waves.busiest_sm_ctas) / (sheet.clock_mhz * 1e6);
+  return std::max(sheet.intensity.roofline.seconds, busiest);
+}
+
 Overlap overlap_of(const TileConfig& config, const GpuSpec& gpu, const TileWork& work, std::int64_t resident,
                    double clock_mhz) {
   Overlap overlap;
@@ -171,6 +191,7 @@ Result<TileSheet> make_tile_sheet(const TileConfig& config, const Problem& probl
   sheet.layouts = layout_alternatives(config);
   sheet.global_loads = global_load_costs(config, problem);
   sheet.on_chip = on_chip_of(config, gpu, sheet.work, sheet.shared_accesses);
+  sheet.whole.least_seconds = least_seconds_of(sheet, gpu);
   sheet.overlap = overlap_of(config, gpu, sheet.work, resident, sheet.clock_mhz);
   sheet.slips = explain_slips(sheet);
   return sheet;

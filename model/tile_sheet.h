@@ -82,6 +82,8 @@ struct WholeProblem {
   double wave_seconds = 0.0;        ///< all resident CTAs share the SM
   double peak_seconds = 0.0;        ///< 2MNK at the peak
   double whole_wave_seconds = 0.0;  ///< waves * wave_seconds
+  /// No kernel of this tile can be faster: the roofline; and on the SM with most CTAs the math and the data pipe.
+  double least_seconds = 0.0;
 };
 
 /// Items 10 and 11.

@@ -85,6 +85,7 @@ void add_whole(Entries& out, const TileSheet& sheet) {
   out.add(9, "wave_seconds", whole.wave_seconds, "s");
   out.add(9, "peak_seconds", whole.peak_seconds, "s");
   out.add(9, "whole_wave_seconds", whole.whole_wave_seconds, "s");
+  out.add(9, "least_seconds", whole.least_seconds, "s");
   out.add(10, "load_cycles", sheet.overlap.load_cycles, "cycles");
   out.add(10, "hidden_loads", sheet.overlap.hidden_percent, "%");
   out.add(11, "barriers_per_k_step", sheet.overlap.barriers_per_k_step, "1");

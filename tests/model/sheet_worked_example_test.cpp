@@ -162,5 +162,48 @@ TEST_CASE("Sheet: entries are unique, finite and numbered") {
   CHECK(entries.at("resident_ctas") == 2.0);
 }
 
+TEST_CASE("the least time: the busiest SM's math and data pipe, not a full wave") {
+  const GpuSpec gpu = *find_gpu_spec("h200");
+  TileConfig config;
+  config.stages = 2;
+  const auto least = [&](std::int64_t m, std::int64_t n) {
+    Problem problem;
+    problem.m = m;
+    problem.n = n;
+    problem.k = 4096;
+    const auto sheet = make_tile_sheet(config, problem, gpu);
+    REQUIRE(sheet.has_value());
+    CHECK(sheet->on_chip.wavefront_cycles > sheet->work.k_step_cycles);  // the data pipe is what limits this tile
+    const double one_cta = 512 * sheet->on_chip.wavefront_cycles / (sheet->clock_mhz * 1e6);
+    return sheet->whole.least_seconds / one_cta;
+  };
+  CHECK(least(128, 128) == Approx(1.0));            // 1 CTA
+  CHECK(least(128 * 11, 128 * 12) == Approx(1.0));  // 132 CTAs: one on each SM
+  CHECK(least(128 * 7, 128 * 19) == Approx(2.0));   // 133
+  CHECK(least(4096, 4096) == Approx(8.0));          // 1,024: 7.8 each
+}
+
+TEST_CASE(
+    "the least time of mma.sync kernels: a 16x8x16 product per 6 cycles and sub-partition, below the wgmma peak") {
+  const GpuSpec gpu = *find_gpu_spec("h200");
+  TileConfig config;
+  config.family = Family::kMma;
+  config.dtype = DataType::kBf16;
+  config.bk = 32;
+  config.stages = 3;
+  config.copy = CopyPath::kAsync;
+  config.vec = 8;
+  config.pad_a = config.pad_b = 8;
+  Problem problem;
+  problem.m = problem.n = problem.k = 8192;
+  problem.dtype = DataType::kBf16;
+  const auto sheet = make_tile_sheet(config, problem, gpu);
+  REQUIRE(sheet.has_value());
+  const double rate = static_cast<double>(sheet->whole.flops.products) / sheet->whole.least_seconds;
+  const double mma_peak = 2.0 * 132 * 4 * 2048 / 6.0 * sheet->clock_mhz * 1e6;
+  CHECK(rate <= mma_peak);
+  CHECK(rate >= 0.9 * mma_peak);
+}
+
 }  // namespace
 }  // namespace tilesim::model
