@@ -59,6 +59,11 @@ Result<void> ElfParser::header() {
   elf_.abi_version = static_cast<std::uint8_t>(field(8, 1));
   elf_.machine = static_cast<std::uint16_t>(field(18, 2));
   elf_.flags = static_cast<std::uint32_t>(field(0x30, 4));
+  const std::uint64_t segments = field(0x20, 8);  // not needed, but nvcc puts their table last: it tells a cut file
+  if (!view_.holds(segments, field(0x36, 2) * field(0x38, 2))) {
+    return wrong(fmt::format("is cut: its table of {} segments at byte {} ends behind the file's {} bytes",
+                             field(0x38, 2), segments, view_.size()));
+  }
   constexpr std::uint16_t kMachineCuda = 190;
   if (elf_.machine != kMachineCuda) {
     return wrong(fmt::format("is an ELF file for machine {}, not {} (CUDA)", elf_.machine, kMachineCuda));
