@@ -195,7 +195,7 @@ bool RequestGenerators::emulate(Follower& follower, isa::WarpStream& warp, Cycle
     return true;
   }
   const isa::Instruction& instruction = program.instructions[dynamic_.index];
-  model::global_footprint(dynamic_.addresses, dynamic_.active_mask, instruction.access_bytes, footprint_);
+  analyzer_.global(dynamic_, ignored_, footprint_);
   const bool write = instruction.memory == isa::MemoryOp::kStoreGlobal;
   for (int i = 0; i < footprint_.line_count; ++i) {
     const model::LineAccess& access = footprint_.lines[static_cast<std::size_t>(i)];

@@ -17,6 +17,8 @@
 #include "model/global_access_rules.h"
 #include "sim/chip/memory_port.h"
 #include "sim/isa/stream.h"
+#include "sim/result.h"
+#include "sim/sm/access_analyzer.h"
 
 namespace tilesim::sim {
 
@@ -54,7 +56,7 @@ class Scout {
 class RequestGenerators {
  public:
   RequestGenerators(const isa::KernelStream& kernel, std::vector<std::uint64_t> leader_ctas)
-      : scout_(kernel), leader_ctas_(std::move(leader_ctas)) {}
+      : scout_(kernel), leader_ctas_(std::move(leader_ctas)), analyzer_(kernel.program()) {}
 
   /// Adds SM `sm` with its CTAs in order of start; it runs `delay` cycles behind the leader.
   void add(int sm, std::vector<std::uint64_t> ctas, Cycle delay);
@@ -93,6 +95,8 @@ class RequestGenerators {
   std::unordered_map<std::uint32_t, Running> running_;
   std::vector<MemoryRequest> leftovers_;
   isa::DynamicInstruction dynamic_;
+  AccessAnalyzer analyzer_;
+  AccessSite ignored_;  ///< sites count for simulated SMs only
   model::GlobalFootprint footprint_;
   Error error_;
 };

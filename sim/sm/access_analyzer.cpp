@@ -12,7 +12,7 @@ int AccessAnalyzer::shared(const isa::DynamicInstruction& dynamic, AccessSite& s
   std::array<std::uint32_t, isa::kWarpSize> addresses;
   for (int lane = 0; lane < isa::kWarpSize; ++lane) {
     addresses[lane] =
-        copy ? CopyLane::of(dynamic.addresses[lane]).shared : static_cast<std::uint32_t>(dynamic.addresses[lane]);
+        copy ? isa::CopyLane::of(dynamic.addresses[lane]).shared : static_cast<std::uint32_t>(dynamic.addresses[lane]);
   }
   // Distances to the first active lane; moving all lanes together by whole accesses rotates banks and changes no count.
   const std::uint32_t base = addresses[std::countr_zero(dynamic.active_mask)];
@@ -52,7 +52,7 @@ void copy_footprint(const isa::DynamicInstruction& dynamic, int bytes, model::Gl
   std::uint32_t reading = 0;
   for (std::uint32_t left = dynamic.active_mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(left));
-    addresses[lane] = CopyLane::of(dynamic.addresses[lane]).global;
+    addresses[lane] = isa::CopyLane::of(dynamic.addresses[lane]).global;
     reading |= addresses[lane] != 0 ? left & (0U - left) : 0U;
   }
   model::global_footprint(addresses, reading, bytes, footprint);
@@ -79,7 +79,7 @@ void AccessAnalyzer::global(const isa::DynamicInstruction& dynamic, AccessSite& 
   const isa::Instruction& inst = program_.instructions[dynamic.index];
   if (inst.memory == isa::MemoryOp::kCopyAsync) {
     copy_footprint(dynamic, inst.access_bytes, footprint);
-  } else if (is_local(dynamic)) {
+  } else if (isa::is_local(dynamic)) {
     local_footprint(dynamic, inst.access_bytes, footprint);
   } else {
     model::global_footprint(dynamic.addresses, dynamic.active_mask, inst.access_bytes, footprint);

@@ -72,11 +72,11 @@ void Lsu::enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std
     request.footprint = static_cast<std::uint16_t>(index);
     request.active_bytes = static_cast<std::uint32_t>(std::popcount(dynamic.active_mask)) * inst.access_bytes;
     analyzer_.global(dynamic, site, footprints_[index]);
-    request.local = is_local(dynamic) && inst.memory != isa::MemoryOp::kCopyAsync;
+    request.local = isa::is_local(dynamic) && inst.memory != isa::MemoryOp::kCopyAsync;
   }
   if (inst.memory == isa::MemoryOp::kCopyAsync) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(dynamic.active_mask));
-    request.bypass = CopyLane::of(dynamic.addresses[lane]).bypass;
+    request.bypass = isa::CopyLane::of(dynamic.addresses[lane]).bypass;
     request.wavefronts = static_cast<std::uint16_t>(analyzer_.shared(dynamic, site));
   } else if (inst.memory != isa::MemoryOp::kNone && !isa::is_global(inst.memory)) {
     request.wavefronts = static_cast<std::uint16_t>(analyzer_.shared(dynamic, site));

@@ -1,9 +1,9 @@
 // LDGSTS, LDGDEPBAR, DEPBAR.LE, LDL and STL in the machine, against the H200 microbenchmarks where there are some.
 #include <algorithm>
 
+#include "sim/isa/lane_address.h"
 #include "sim/sm/access_analyzer.h"
 #include "tests/sim/probe.h"
-#include "traces/emulator/lane_address.h"
 
 using namespace tilesim;
 using namespace tilesim::sim;
@@ -13,6 +13,10 @@ using isa::MemoryOp;
 using isa::Pipe;
 
 namespace {
+
+std::uint64_t pack_copy(std::uint64_t global, std::uint64_t shared, bool bypass) {
+  return isa::CopyLane{global, static_cast<std::uint32_t>(shared), bypass}.packed();
+}
 
 constexpr std::uint64_t kGlobal = std::uint64_t{1} << 32;
 constexpr std::uint64_t kShared = 1024;
@@ -47,7 +51,7 @@ const SmCounters& busy(const Run& done) {
 SyntheticKernel::AddressOf copies(std::uint64_t bytes, std::uint64_t pitch, bool bypass = false) {
   return [bytes, pitch, bypass](std::uint32_t, std::uint64_t, std::uint64_t, int, int lane) {
     const auto place = static_cast<std::uint64_t>(lane);
-    return traces::pack_copy(kGlobal + place * bytes, kShared + place * pitch, bypass);
+    return pack_copy(kGlobal + place * bytes, kShared + place * pitch, bypass);
   };
 }
 
@@ -121,7 +125,7 @@ TEST_CASE("DEPBAR.LE waits until at most N groups are outstanding, and groups en
   SyntheticKernel mixed;
   mixed.address = [](std::uint32_t index, std::uint64_t, std::uint64_t, int, int lane) {
     const std::uint64_t base = index == 3 ? kGlobal + 4096 : kGlobal;
-    return traces::pack_copy(base + static_cast<std::uint64_t>(lane) * 16, kShared, false);
+    return pack_copy(base + static_cast<std::uint64_t>(lane) * 16, kShared, false);
   };
   add_copy(mixed, 16);
   add_commit(mixed);
@@ -157,7 +161,7 @@ TEST_CASE("copies past the L1 leave nothing there, zero-filling ones read nothin
 
   SyntheticKernel zeros;
   zeros.address = [](auto, auto, auto, auto, int lane) {
-    return traces::pack_copy(0, kShared + static_cast<std::uint64_t>(lane) * 16, false);
+    return pack_copy(0, kShared + static_cast<std::uint64_t>(lane) * 16, false);
   };
   add_copy(zeros, 16);
   add_commit(zeros);
@@ -176,9 +180,8 @@ TEST_CASE("copies cost the same whether every cycle is visited or not") {
   kernel.trips = 4;
   kernel.address = [](std::uint32_t index, std::uint64_t trip, std::uint64_t cta, int warp, int lane) {
     const auto place = static_cast<std::uint64_t>(warp) * 512 + static_cast<std::uint64_t>(lane) * 16;
-    return index == 4
-               ? kShared + place * 2
-               : traces::pack_copy(kGlobal + (cta * 8 + trip * 2 + index) * 2048 + place, kShared + place, index == 1);
+    return index == 4 ? kShared + place * 2
+                      : pack_copy(kGlobal + (cta * 8 + trip * 2 + index) * 2048 + place, kShared + place, index == 1);
   };
   add_copy(kernel, 16);
   add_copy(kernel, 16);
@@ -216,21 +219,19 @@ TEST_CASE("rates of copies that hit the L1 with 16 warps: 2.4, 3.5, 4.7 cycles m
   CHECK(rate(16, 128) == Approx(33).epsilon(0.05));
 }
 
-TEST_CASE("the simulator reads lane addresses as the emulator writes them") {
-  const CopyLane lane = CopyLane::of(traces::pack_copy(0x7f0000001230, 0x38c00, true));
+TEST_CASE("lane addresses of copies hold both sides") {
+  const isa::CopyLane lane = isa::CopyLane::of(isa::CopyLane{0x7f0000001230, 0x38c00, true}.packed());
   CHECK(lane.global == 0x7f0000001230);
-  CHECK(lane.global == traces::copy_global(traces::pack_copy(0x7f0000001230, 0x38c00, true)));
   CHECK(lane.shared == 0x38c00);
   CHECK(lane.bypass);
-  CHECK_FALSE(CopyLane::of(traces::pack_copy(64, 4, false)).bypass);
-  CHECK(traces::kLocalWindow == sim::kLocalWindow);
+  CHECK_FALSE(isa::CopyLane::of(isa::CopyLane{64, 4, false}.packed()).bypass);
 }
 
 TEST_CASE(
     "local memory stays in the L1: a spilled word is one line of four sectors, reloaded at the latency of a hit") {
   SyntheticKernel kernel;
   kernel.address = [](std::uint32_t index, std::uint64_t, std::uint64_t, int, int lane) {
-    return traces::local_address(index == 1 ? 100 : 0, static_cast<unsigned>(lane), 0);
+    return isa::local_address(index == 1 ? 100 : 0, static_cast<unsigned>(lane), 0);
   };
   kernel.add_memory(MemoryOp::kStoreGlobal, 16, 5, 7).stall = 15;
   kernel.add_memory(MemoryOp::kStoreGlobal, 4, 2, 7).stall = 15;

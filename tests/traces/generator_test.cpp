@@ -10,6 +10,7 @@
 #include "model/legality.h"
 #include "model/shared_memory_rules.h"
 #include "model/tile_access.h"
+#include "sim/isa/lane_address.h"
 #include "tests/support/catch.h"
 #include "traces/generator/scheduler.h"
 #include "traces/generator/tile_kernel.h"
@@ -87,7 +88,12 @@ TEST_CASE("generated kernels read every element of A and B that a tile needs and
           }
           for (std::size_t lane = 0; lane < 32; ++lane) {
             for (std::uint64_t b = 0; (dynamic.active_mask >> lane & 1U) != 0 && b < inst.access_bytes; b += 4) {
-              ++(inst.memory == isa::MemoryOp::kStoreGlobal ? writes : reads)[dynamic.addresses[lane] + b];
+              const bool copy = inst.memory == isa::MemoryOp::kCopyAsync;
+              const std::uint64_t at =
+                  copy ? isa::CopyLane::of(dynamic.addresses[lane]).global : dynamic.addresses[lane];
+              if (at != 0) {  // else a copy of zeros
+                ++(inst.memory == isa::MemoryOp::kStoreGlobal ? writes : reads)[at + b];
+              }
             }
           }
         });

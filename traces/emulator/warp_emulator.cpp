@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/isa/lane_address.h"
 #include "traces/emulator/executor.h"
 #include "traces/emulator/functional_memory.h"
-#include "traces/emulator/lane_address.h"
 #include "traces/emulator/lane_functions.h"
 
 namespace tilesim::traces {
@@ -41,7 +41,7 @@ bool keep_reading_lanes(isa::DynamicInstruction& copy) {
   std::uint32_t reading = 0;
   for (std::uint32_t left = copy.active_mask; left != 0; left &= left - 1) {
     std::uint64_t& address = copy.addresses[static_cast<std::size_t>(std::countr_zero(left))];
-    address = copy_global(address);
+    address = isa::CopyLane::of(address).global;
     reading |= address != 0 ? left & (0U - left) : 0U;
   }
   copy.active_mask = reading;
@@ -197,10 +197,10 @@ bool WarpEmulator::copy_async(isa::DynamicInstruction& out) {
   }
   for (std::size_t lane = 0; lane < shared.size(); ++lane) {
     const std::uint64_t global = lanes::lane_bit(reading, lane) != 0 ? out.addresses[lane] : 0;
-    if (global >= kCopyGlobalLimit) {
+    if (global >= isa::CopyLane::kGlobalLimit) {
       return refuse(out.index, "copies reach only the first 256 TiB of addresses", kLaunchRemedy);
     }
-    out.addresses[lane] = pack_copy(global, shared[lane], operation.bypass);
+    out.addresses[lane] = isa::CopyLane{global, static_cast<std::uint32_t>(shared[lane]), operation.bypass}.packed();
   }
   return true;
 }
@@ -230,7 +230,7 @@ bool WarpEmulator::access_local(isa::DynamicInstruction& out, bool with_data) {
   const std::uint64_t first = (cta * warps + position_.first_thread / isa::kWarpSize) * (program.local_bytes / 4);
   for (unsigned lane = 0; lane < out.addresses.size(); ++lane) {
     const std::uint64_t place = out.addresses[lane] - bottom;
-    out.addresses[lane] = local_address(first + place / 4, lane, static_cast<unsigned>(place % 4));
+    out.addresses[lane] = isa::local_address(first + place / 4, lane, static_cast<unsigned>(place % 4));
   }
   return true;
 }

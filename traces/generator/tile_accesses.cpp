@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/isa/lane_address.h"
+
 namespace tilesim::traces::generator {
 
 namespace {
@@ -52,18 +54,15 @@ TileAccesses::Lane TileAccesses::lane(const Access& access, std::int64_t thread)
       const std::int64_t column = element % tile.columns + access.second;
       lane.row = static_cast<std::int32_t>(row);
       lane.column = static_cast<std::int32_t>(column);
-      if (access.kind == AccessKind::kStoreOperand) {
-        lane.offset = copy_transposes(config_, access.is_b)
-                          ? model::shared_offset(shared_[which], config_.swizzle, column, row)
-                          : model::shared_offset(shared_[which], config_.swizzle, row, column);
-      } else {
-        lane.offset = (row * tile.leading + column) * kFloat;
-      }
+      lane.offset = (row * tile.leading + column) * kFloat;
+      lane.shared = copy_transposes(config_, access.is_b)
+                        ? model::shared_offset(shared_[which], config_.swizzle, column, row)
+                        : model::shared_offset(shared_[which], config_.swizzle, row, column);
       break;
     }
     case AccessKind::kLoadFragment: {
       const std::int64_t own = access.is_b ? thread % columns * config_.tn : thread / columns * config_.tm;
-      lane.offset = model::shared_offset(shared_[which], config_.swizzle, access.first, own + access.second);
+      lane.shared = model::shared_offset(shared_[which], config_.swizzle, access.first, own + access.second);
       break;
     }
     case AccessKind::kLoadC:
@@ -89,11 +88,49 @@ int TileAccesses::add(const Access& access) {
   return static_cast<int>(accesses_.size()) - 1;
 }
 
-void TileAccesses::global(int access, int warp, const TilePosition& position, std::int64_t slice,
-                          isa::DynamicInstruction& out) const {
+void TileAccesses::describe(int access, int warp, const TilePosition& position, std::int64_t slice,
+                            isa::DynamicInstruction& out) const {
   const Access& a = accesses_[static_cast<std::size_t>(access)];
   const Lane* lanes =
       lanes_[static_cast<std::size_t>(access)].data() + static_cast<std::ptrdiff_t>(warp) * isa::kWarpSize;
+  if (a.kind == AccessKind::kStoreOperand || a.kind == AccessKind::kLoadFragment) {
+    const std::uint64_t base = buffer(a, slice);
+    out.active_mask = ~0U;
+    for (std::size_t l = 0; l < out.addresses.size(); ++l) {
+      out.addresses[l] = base + lanes[l].shared;
+    }
+    return;
+  }
+  global(a, lanes, position, slice, out);
+  if (a.kind == AccessKind::kCopyOperand) {
+    if (position.k + slice * config_.bk >= position.k_end) {
+      out.active_mask = 0;
+    } else {
+      copy(a, lanes, slice, out);
+    }
+  }
+}
+
+std::uint64_t TileAccesses::buffer(const Access& access, std::int64_t slice) const {
+  const int which = access.is_b ? 1 : 0;
+  return shared_base_[which] + static_cast<std::uint64_t>(slice % config_.stages) * stage_bytes_[which];
+}
+
+void TileAccesses::copy(const Access& access, const Lane* lanes, std::int64_t slice,
+                        isa::DynamicInstruction& out) const {
+  constexpr std::int64_t kBypassWidth = 4;  // cp.async.cg copies 16 bytes
+  const std::uint64_t base = buffer(access, slice);
+  for (std::size_t l = 0; l < out.addresses.size(); ++l) {
+    const bool reads = (out.active_mask >> l & 1U) != 0;
+    out.addresses[l] = isa::CopyLane{reads ? out.addresses[l] : 0, static_cast<std::uint32_t>(base) + lanes[l].shared,
+                                     access.width == kBypassWidth}
+                           .packed();
+  }
+  out.active_mask = ~0U;
+}
+
+void TileAccesses::global(const Access& a, const Lane* lanes, const TilePosition& position, std::int64_t slice,
+                          isa::DynamicInstruction& out) const {
   const bool is_c = a.kind == AccessKind::kStoreC || a.kind == AccessKind::kLoadC;
   std::int64_t row = position.row;
   std::int64_t column = position.column;
@@ -126,21 +163,6 @@ void TileAccesses::global(int access, int warp, const TilePosition& position, st
       const bool inside = row + lanes[l].row < rows && column + lanes[l].column < columns;
       out.active_mask &= inside ? ~0U : ~(1U << l);
     }
-  } else if (!is_c && position.k + slice * config_.bk >= position.k_end) {
-    out.active_mask = 0;  // copies ahead of the end
-  }
-}
-
-void TileAccesses::shared(int access, int warp, std::int64_t slice,
-                          std::array<std::uint64_t, isa::kWarpSize>& out) const {
-  const Access& a = accesses_[static_cast<std::size_t>(access)];
-  const int which = a.is_b ? 1 : 0;
-  const Lane* lanes =
-      lanes_[static_cast<std::size_t>(access)].data() + static_cast<std::ptrdiff_t>(warp) * isa::kWarpSize;
-  const std::uint64_t base =
-      shared_base_[which] + static_cast<std::uint64_t>(slice % config_.stages) * stage_bytes_[which];
-  for (std::size_t l = 0; l < out.size(); ++l) {
-    out[l] = base + static_cast<std::uint64_t>(lanes[l].offset);
   }
 }
 

@@ -53,21 +53,23 @@ class TileAccesses {
   [[nodiscard]] const model::TileConfig& config() const { return config_; }
   [[nodiscard]] const model::Problem& problem() const { return problem_; }
 
-  /// Global accesses: address and mask of the lanes of `warp`. `slice` counts K-slices from the CTA's first one. False
-  /// in a lane's bit: outside the matrix.
-  void global(int access, int warp, const TilePosition& position, std::int64_t slice,
-              isa::DynamicInstruction& out) const;
-  /// Shared accesses, and the shared side of asynchronous copies: byte addresses in the CTA's shared memory.
-  void shared(int access, int warp, std::int64_t slice, std::array<std::uint64_t, isa::kWarpSize>& out) const;
-
-  [[nodiscard]] bool in_bounds_everywhere() const { return in_bounds_; }
+  /// Addresses and mask of the lanes of `warp`, as DynamicInstruction wants them. `slice` counts K-slices from the
+  /// CTA's first one. Lanes outside the matrix are off; in a copy they write zeros. A copy beyond the last slice is
+  /// off.
+  void describe(int access, int warp, const TilePosition& position, std::int64_t slice,
+                isa::DynamicInstruction& out) const;
 
  private:
   struct Lane {
     std::int32_t row = 0, column = 0;  ///< in the stored matrix, relative to the tile
-    std::int64_t offset = 0;           ///< bytes: relative to the tile (global), in the buffer (shared)
+    std::int64_t offset = 0;           ///< bytes, in global memory, relative to the tile
+    std::uint32_t shared = 0;          ///< bytes, in the buffer
   };
   [[nodiscard]] Lane lane(const Access& access, std::int64_t thread) const;
+  void global(const Access& access, const Lane* lanes, const TilePosition& position, std::int64_t slice,
+              isa::DynamicInstruction& out) const;
+  void copy(const Access& access, const Lane* lanes, std::int64_t slice, isa::DynamicInstruction& out) const;
+  [[nodiscard]] std::uint64_t buffer(const Access& access, std::int64_t slice) const;
 
   model::TileConfig config_;
   model::Problem problem_;

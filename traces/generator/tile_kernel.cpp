@@ -98,7 +98,7 @@ class TileWarp final : public isa::WarpStream {
     out.active_mask = ~0U;
     out.branch_taken = false;
     if (inst.memory != isa::MemoryOp::kNone) {
-      describe(inst, out);
+      describe(out);
     }
     exited_ = inst.control == isa::ControlOp::kExit;
     advance(out.branch_taken);
@@ -141,13 +141,9 @@ class TileWarp final : public isa::WarpStream {
     return relative + (next_index_ < impl_->code.loop_end ? trip_ : impl_->slices - 1);
   }
 
-  void describe(const isa::Instruction& inst, isa::DynamicInstruction& out) const {
+  void describe(isa::DynamicInstruction& out) const {
     const generator::MemoryReference& reference = impl_->code.references[next_index_];
-    if (isa::is_global(inst.memory)) {
-      impl_->accesses.global(reference.access, warp_, position_, slice(reference.slice), out);
-    } else {
-      impl_->accesses.shared(reference.access, warp_, slice(reference.slice), out.addresses);
-    }
+    impl_->accesses.describe(reference.access, warp_, position_, slice(reference.slice), out);
   }
 
   /// To the next instruction; `taken` says whether the loop goes on.
