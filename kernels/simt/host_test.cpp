@@ -55,9 +55,6 @@ void fiber_main() {
 }  // namespace
 
 namespace tile_gemm_simt {
-template <int kCount>
-struct Floats;
-
 constexpr int kStaticSharedBytes = 1 << 30;
 float* const dynamic_shared = nullptr;
 
@@ -79,10 +76,6 @@ template <int kCount>
 void store_vector(float* to, const float (&from)[kCount]) {
   if (reinterpret_cast<std::uintptr_t>(to) % sizeof(from) != 0) std::abort();
   std::memcpy(to, from, sizeof(from));
-}
-template <int kCount>
-Floats<kCount> load_no_wider(const float* from) {
-  return *reinterpret_cast<const Floats<kCount>*>(from);
 }
 void async_commit() {
   current().groups.push_back(std::move(current().open));

@@ -60,22 +60,6 @@ __device__ __forceinline__ void store_vector(float* to, const float (&from)[kCou
     *to = from[0];
   }
 }
-// One load. Left to itself the compiler joins loads in the rows that happen to be aligned, if not all are (padding).
-template <int kCount>
-__device__ __forceinline__ Floats<kCount> load_no_wider(const float* from) {
-  static_assert(kCount <= 2, "nothing is wider than 4");
-  const auto shared = static_cast<unsigned>(__cvta_generic_to_shared(from));
-  Floats<kCount> result;
-  if constexpr (kCount == 2) {
-    asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
-                 : "=f"(result.value[0]), "=f"(result.value[1])
-                 : "r"(shared)
-                 : "memory");
-  } else {
-    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(result.value[0]) : "r"(shared) : "memory");
-  }
-  return result;
-}
 __device__ __forceinline__ void async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int kPending>
 __device__ __forceinline__ void async_wait() {
@@ -196,21 +180,14 @@ struct Operand {
     }
   }
 
-  // Elements first, ... of K-row `k`, in the widest loads that stay aligned for every thread.
+  // Elements first, ... of K-row `k`, in the widest loads that stay aligned in every row. Where padding aligns only
+  // some rows, ptxas joins the loads of those.
   template <int kCount>
   static __device__ __forceinline__ void fragment(float (&values)[kCount], const float* shared, int k, int first) {
-    constexpr int kAligned = kPitch % 4 == 0 ? 4 : kPitch % 2 == 0 ? 2 : 1;  // in every row
-    constexpr int kWhole = kCount % 4 == 0 ? 4 : kCount % 2 == 0 ? 2 : 1;
-    constexpr int kWidth = kAligned < kWhole ? kAligned : kWhole;
+    constexpr int kWidth = kCount % 4 == 0 && kPitch % 4 == 0 ? 4 : kCount % 2 == 0 && kPitch % 2 == 0 ? 2 : 1;
     TILE_GEMM_UNROLL
     for (int part = 0; part < kCount; part += kWidth) {
-      const float* const from = shared + offset(k, first + part);
-      Floats<kWidth> loaded;
-      if constexpr (kAligned < kWhole) {
-        loaded = load_no_wider<kWidth>(from);
-      } else {
-        loaded = *reinterpret_cast<const Floats<kWidth>*>(from);
-      }
+      const auto loaded = *reinterpret_cast<const Floats<kWidth>*>(shared + offset(k, first + part));
       TILE_GEMM_UNROLL
       for (int i = 0; i < kWidth; ++i) {
         values[part + i] = loaded.value[i];
