@@ -65,7 +65,8 @@ OnChipReads on_chip_of(const TileConfig& config, const GpuSpec& gpu, const TileW
   return reads;
 }
 
-Result<Residency> residency_of(const TileConfig& config, const GpuSpec& gpu, const TileWork& work) {
+Result<Residency> residency_of(const TileConfig& config, const GpuSpec& gpu, const TileWork& work,
+                               std::optional<int> carveout_kb) {
   const auto cc = find_compute_capability(static_cast<int>(gpu.device.compute_capability_major),
                                           static_cast<int>(gpu.device.compute_capability_minor));
   if (!cc) return tl::unexpected(cc.error());
@@ -73,6 +74,7 @@ Result<Residency> residency_of(const TileConfig& config, const GpuSpec& gpu, con
   input.threads = work.threads;
   input.registers = work.registers;
   input.shared_bytes = work.shared_bytes;
+  input.carveout_kb = carveout_kb;
   auto found = occupancy(*cc, input);
   if (!found) return tl::unexpected(found.error());
   if (found->ctas < 1)
@@ -163,7 +165,7 @@ Result<std::vector<RasterChoice>> rasters_of(const TileConfig& config, const Pro
 }  // namespace
 
 Result<TileSheet> make_tile_sheet(const TileConfig& config, const Problem& problem, const GpuSpec& gpu,
-                                  double clock_mhz) {
+                                  double clock_mhz, std::optional<int> carveout_kb) {
   auto legality = check_legality(config, problem, gpu);
   if (!legality) return tl::unexpected(legality.error());
   if (!legality->legal()) return tl::unexpected(to_error(*legality));
@@ -176,7 +178,7 @@ Result<TileSheet> make_tile_sheet(const TileConfig& config, const Problem& probl
   sheet.clock_mhz = verdict->clock_mhz;
   sheet.legality = *std::move(legality);
   sheet.work = work_of(config, gpu, sheet.clock_mhz);
-  auto residency = residency_of(config, gpu, sheet.work);
+  auto residency = residency_of(config, gpu, sheet.work, carveout_kb);
   if (!residency) return tl::unexpected(residency.error());
   sheet.residency = *std::move(residency);
   const std::int64_t resident = sheet.residency.occupancy.ctas;

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -123,9 +124,10 @@ struct TileSheet {
 };
 
 /// Fills the sheet. An illegal configuration or a bad problem is an Error with every reason counted and the nearest
-/// legal choice. `clock_mhz` = 0 takes the spec's clock for the pipe.
+/// legal choice. `clock_mhz` = 0 takes the spec's clock for the pipe; without `carveout_kb` the largest shared-memory
+/// carve-out is assumed.
 [[nodiscard]] Result<TileSheet> make_tile_sheet(const TileConfig& config, const Problem& problem, const GpuSpec& gpu,
-                                                double clock_mhz = 0.0);
+                                                double clock_mhz = 0.0, std::optional<int> carveout_kb = std::nullopt);
 
 /// One line of the sheet for reports and JSON.
 struct SheetEntry {

@@ -38,13 +38,14 @@ void add_work(Entries& out, const TileWork& work) {
   out.add(4, "k_step_seconds", work.k_step_seconds, "s");
 }
 
-void add_intensity(Entries& out, const TileIntensity& intensity) {
+void add_intensity(Entries& out, const TileIntensity& intensity, double sms) {
   out.add(5, "problem_intensity", intensity.problem.flop_per_byte, "FLOP/B");
   out.add(5, "problem_intensity_per_element", intensity.problem.flop_per_element, "FLOP/element");
   out.add(5, "tile_intensity_k_step", intensity.tile_k_step.flop_per_byte, "FLOP/B");
   out.add(5, "tile_intensity", intensity.tile.flop_per_byte, "FLOP/B");
   out.add(5, "tile_intensity_limit", intensity.tile_limit.flop_per_byte, "FLOP/B");
   out.add(6, "peak", intensity.roofline.peak_flops, "FLOP/s");
+  out.add(6, "peak_per_sm", intensity.roofline.peak_flops / sms, "FLOP/s");
   out.add(6, "ridge", intensity.roofline.ridge, "FLOP/B");
   out.add(6, "fp32_ridge", intensity.fp32_ridge, "FLOP/B");
   out.add(6, "fp16_tensor_ridge", intensity.tensor_ridge, "FLOP/B");
@@ -62,6 +63,7 @@ void add_on_chip(Entries& out, const TileSheet& sheet) {
   const Residency& residency = sheet.residency;
   out.add(8, "resident_ctas", residency.occupancy.ctas, "CTAs");
   out.add(8, "allocated_registers_per_thread", residency.occupancy.registers_per_thread, "registers");
+  out.add(8, "allocated_registers_per_cta", residency.occupancy.registers_per_cta, "registers");
   out.add(8, "occupancy", 100.0 * residency.occupancy.fraction, "%");
   out.add(8, "bytes_in_flight_for_dram", residency.bytes_in_flight_for_dram, "B");
   out.add(8, "bytes_in_flight_for_kernel", residency.bytes_in_flight_for_kernel, "B");
@@ -73,6 +75,9 @@ void add_whole(Entries& out, const TileSheet& sheet) {
   const WholeProblem& whole = sheet.whole;
   out.add(9, "flops", whole.flops.products, "FLOP");
   out.add(9, "flops_with_beta", whole.flops.products_and_beta, "FLOP");
+  out.add(9, "bytes_a", whole.bytes.a, "B");
+  out.add(9, "bytes_b", whole.bytes.b, "B");
+  out.add(9, "bytes_c", whole.bytes.c, "B");
   out.add(9, "compulsory_bytes", whole.bytes.total(), "B");
   out.add(9, "ctas", whole.waves.ctas, "CTAs");
   out.add(9, "k_steps", whole.waves.k_steps, "1");
@@ -127,7 +132,8 @@ void add_memory(Entries& out, const TileSheet& sheet) {
 std::vector<SheetEntry> sheet_entries(const TileSheet& sheet) {
   Entries out;
   add_work(out, sheet.work);
-  add_intensity(out, sheet.intensity);
+  const Waves& waves = sheet.whole.waves;
+  add_intensity(out, sheet.intensity, static_cast<double>(waves.concurrent / sheet.residency.occupancy.ctas));
   add_on_chip(out, sheet);
   add_whole(out, sheet);
   add_memory(out, sheet);

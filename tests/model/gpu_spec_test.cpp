@@ -65,8 +65,8 @@ void check_refused(const Spoilt& spoilt, const std::vector<std::string>& words) 
 
 }  // namespace
 
-TEST_CASE("Shipped specs: h200 and article-card, complete, with provenance", "[model]") {
-  CHECK(shipped_gpu_specs() == std::vector<std::string>{"h200", "article-card"});
+TEST_CASE("Shipped specs: h200, h100-sxm and article-card, complete, with provenance", "[model]") {
+  CHECK(shipped_gpu_specs() == std::vector<std::string>{"h200", "h100-sxm", "article-card"});
   for (const std::string& id : shipped_gpu_specs()) {
     const Result<GpuSpec> spec = find_gpu_spec(id);
     REQUIRE(spec);
@@ -102,6 +102,26 @@ TEST_CASE("The H200 spec holds the measured numbers", "[model]") {
   CHECK(entry->value == 23.0);
   CHECK(entry->unit == "cycles");
   CHECK(entry->confidence == Confidence::kMeasured);
+}
+
+TEST_CASE("The H100 spec has the documents' figures, the SM of the H200, and no measurement", "[model]") {
+  const GpuSpec h100 = *find_gpu_spec("h100-sxm");
+  const GpuSpec h200 = *find_gpu_spec("h200");
+  CHECK(h100.device.sm_count == 132);
+  CHECK(h100.dram.peak_bytes_per_second == Approx(3.35e12));
+  CHECK(h100.dram.capacity_bytes == std::int64_t{80} << 30);
+  CHECK(h100.l2.capacity_bytes == 50 * 1024 * 1024);
+  CHECK(h100.peak.tensor_f16_tflops == Approx(989.4));
+  // The peaks that the datasheet states follow from the clocks.
+  CHECK(2.0 * 128 * 132 * h100.device.clock_fp32_mhz / 1e6 == Approx(67.0).epsilon(0.005));
+  CHECK(2.0 * 2048 * 132 * h100.device.clock_tensor_mhz / 1e6 == Approx(989.4).epsilon(0.001));
+  REQUIRE(h100.provenance.size() == h200.provenance.size());
+  for (std::size_t i = 0; i < h100.provenance.size(); ++i) {
+    const Provenance& p = h100.provenance[i];
+    INFO(p.key << ": " << p.source);
+    CHECK((p.confidence == Confidence::kDatasheet || p.confidence == Confidence::kGuess));
+    if (p.source.starts_with("as h200")) CHECK(p.value == h200.provenance[i].value);
+  }
 }
 
 TEST_CASE("The article card states what the article states, and marks the rest as guess", "[model]") {

@@ -138,6 +138,17 @@ TEST_CASE("Sheet: barriers per K-step are 2 with one buffer and 1 with two (J01)
   CHECK(sheet->overlap.barrier_warning);  // 56 of 312 cycles
 }
 
+TEST_CASE("Sheet: a carve-out limits the resident CTAs") {
+  TileConfig config;
+  config.registers = 100;
+  const auto with = [&config](std::optional<int> carveout_kb) {
+    return make_tile_sheet(config, problem_of(4096, 4096, 4096), shipped_gpu("article-card"), 0.0, carveout_kb);
+  };
+  CHECK(with(16)->residency.occupancy.ctas == 1);  // 8,192 B and 1 KB of the system's each
+  CHECK(with(16)->residency.occupancy.limiters == std::vector<std::string>{"shared memory"});
+  CHECK(with(32)->residency.occupancy.ctas == 2);
+}
+
 TEST_CASE("Sheet: Little's law and overlap") {
   const TileSheet one = worked_example(1);
   const TileSheet two = worked_example(2);
@@ -160,6 +171,9 @@ TEST_CASE("Sheet: entries are unique, finite and numbered") {
   }
   CHECK(entries.at("threads_per_cta") == 256.0);
   CHECK(entries.at("resident_ctas") == 2.0);
+  CHECK(entries.at("allocated_registers_per_cta") == 26624.0);
+  CHECK(entries.at("peak_per_sm") == Approx(384e9));
+  for (const char* matrix : {"bytes_a", "bytes_b", "bytes_c"}) CHECK(entries.at(matrix) == 67108864.0);
 }
 
 TEST_CASE("the least time: the busiest SM's math and data pipe, not a full wave") {
