@@ -7,9 +7,9 @@ namespace tilesim::test {
 
 namespace {
 
-/// A check whose extent `flag` is `value`.
-std::vector<std::string> check_with(const std::string& flag, const std::string& value) {
-  std::vector<std::string> words{"check"};
+/// A question of `command` whose extent `flag` is `value`.
+std::vector<std::string> with_extent(const std::string& command, const std::string& flag, const std::string& value) {
+  std::vector<std::string> words{command};
   for (const std::string extent : {"m", "n", "k"}) {
     words.insert(words.end(), {"--" + extent, extent == flag ? value : "4096"});
   }
@@ -17,8 +17,10 @@ std::vector<std::string> check_with(const std::string& flag, const std::string& 
 }
 
 void require_extent_refused(const std::string& value, const std::string& problem) {
-  for (const std::string flag : {"m", "n", "k"}) {
-    require_refused(check_with(flag, value), {"--" + flag, value, problem, "from 1 to 2147483647"});
+  for (const std::string command : {"check", "run"}) {
+    for (const std::string flag : {"m", "n", "k"}) {
+      require_refused(with_extent(command, flag, value), {"--" + flag, value, problem, "from 1 to 2147483647"});
+    }
   }
 }
 
@@ -55,6 +57,41 @@ TEST_CASE("a tile with threads that are no multiple of 32 is refused", "[cli]") 
 
 TEST_CASE("a tile with more than 1,024 threads is refused", "[cli]") {
   require_refused({"check", "--tile", "128x128x8", "--thread-tile", "2x2"}, {"4096", "1024"});
+}
+
+TEST_CASE("run refuses an illegal tile in the words of check", "[cli]") {
+  for (const auto& tile :
+       std::vector<std::vector<std::string>>{{"--tile", "256x256x64", "--thread-tile", "16x16", "--stages", "2"},
+                                             {"--tile", "24x24x8", "--thread-tile", "8x8"},
+                                             {"--tile", "128x128x8", "--thread-tile", "2x2"},
+                                             {"--tile", "128x128x8", "--vec", "3"},
+                                             {"--tile", "128x128x8", "--swizzle", "2", "--pad-a", "4"}}) {
+    std::vector<std::string> check{"check"};
+    std::vector<std::string> run{"run"};
+    check.insert(check.end(), tile.begin(), tile.end());
+    run.insert(run.end(), tile.begin(), tile.end());
+    const ProcessResult refused = tilesim(check);
+    if (refused.exit_code == 0) {
+      continue;  // legal after all: then it is not this test's business
+    }
+    require_refused(run, {"nearest legal"});
+    CHECK(tilesim(run).err == refused.err);
+  }
+}
+
+TEST_CASE("run refuses what it cannot generate, and flags that it does not know", "[cli]") {
+  require_refused({"run", "--family", "mma", "--dtype", "bf16", "--tile", "128x128x32"},
+                  {"generated", "--family simt"});
+  require_refused({"run", "--smem", "100"}, {"--smem"});
+  require_refused({"run", "--stagse", "2"}, {"--stagse", "did you mean '--stages'"});
+  require_refused({"run", "--carveout", "5000"}, {"--carveout 5000", "1024"});
+  require_refused({"run", "--carveout", "500"}, {"carve-out"});
+  require_refused({"run", "-j", "0", "--m", "64", "--n", "64", "--k", "64"}, {"-j 0", "256"});
+  require_refused({"run", "--clock", "0"}, {"--clock 0"});
+  require_refused({"run", "--regs", "256"}, {"--regs 256"});
+  require_refused({"run", "--gpu", "h20"}, {"'h20'", "did you mean 'h200'"});
+  require_refused({"run", "--m", "4096", "--n", "4096"}, {"--k is missing"});
+  require_refused({"run", "--tile", "128x128x8", "--json", "/no/such/folder/out.json"}, {"--json"});
 }
 
 TEST_CASE("a malformed tile is refused", "[cli]") {

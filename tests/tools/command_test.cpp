@@ -21,7 +21,7 @@ TEST_CASE("a bare call prints short help with two examples and exits 2", "[cli]"
   const ProcessResult bare = tilesim({});
   CHECK(bare.exit_code == 2);
   CHECK(bare.out.find("Examples:\n  tilesim ") != std::string::npos);
-  for (const std::string command : {"check", "replay"}) {
+  for (const std::string command : {"run", "check", "replay"}) {
     const ProcessResult result = tilesim({command});
     CHECK(result.exit_code == 2);
     CHECK(result.out.find("Usage: tilesim " + command) != std::string::npos);

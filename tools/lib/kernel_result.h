@@ -82,4 +82,16 @@ struct KernelResult {
   std::vector<std::string> notes;
 };
 
+/// Share of a waiting state in all waiting (selected and not_selected left out), 0 to 1, by state number.
+[[nodiscard]] std::array<double, sim::kWarpStateCount> waiting_shares(const KernelResult& result);
+
+/// FLOP/s of the whole run; 0 without time.
+[[nodiscard]] double flops_per_second(const KernelResult& result);
+
+/// The same as percent of the FP32 peak at the run's clock.
+[[nodiscard]] double percent_of_peak(const KernelResult& result);
+
+/// A metric by name; 0 if there is none.
+[[nodiscard]] double metric_value(const KernelResult& result, const std::string& name);
+
 }  // namespace tilesim::app

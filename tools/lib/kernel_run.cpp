@@ -31,7 +31,8 @@ struct Representative {
   double weight = 0.0;
 };
 
-std::vector<Representative> choose(const std::vector<std::uint64_t>& ctas) {
+/// One SM per number of CTAs; with `one` the SM with most of them stands for all.
+std::vector<Representative> choose(const std::vector<std::uint64_t>& ctas, bool one) {
   std::map<std::uint64_t, Representative, std::greater<>> by_count;
   for (std::size_t sm = 0; sm < ctas.size(); ++sm) {
     if (ctas[sm] != 0) {
@@ -43,7 +44,7 @@ std::vector<Representative> choose(const std::vector<std::uint64_t>& ctas) {
   std::vector<Representative> chosen;
   const std::uint64_t most = by_count.empty() ? 0 : by_count.begin()->first;
   for (const auto& [count, representative] : by_count) {
-    if (!chosen.empty() && most >= kManyCtas) {
+    if (!chosen.empty() && (one || most >= kManyCtas)) {
       chosen.front().weight += representative.weight * static_cast<double>(count) / static_cast<double>(most);
     } else {
       chosen.push_back(representative);
@@ -149,10 +150,16 @@ Lengths lengths_for(std::uint64_t most_ctas, const Effort& effort) {
 
 }  // namespace
 
+bool is_brief(const Coverage& c) {
+  const Lengths brief = kManyCtasLengths;
+  const std::vector<std::uint64_t> two{brief.shorter, brief.longer};
+  return !c.detailed && (c.lengths == two || (c.lengths.size() == 1 && c.loop_trips <= 2 * brief.longer));
+}
+
 Result<RunTotals> run_kernel(KernelResult& result, const KernelSource& source, const Effort& effort) {
   const std::vector<std::uint64_t> ctas =
       sim::ctas_by_sm(result.gpu, source.grid().count(), static_cast<int>(result.occupancy.ctas));
-  std::vector<Representative> representatives = choose(ctas);
+  std::vector<Representative> representatives = choose(ctas, effort.brief);
   Coverage& coverage = result.coverage;
   coverage.detailed = effort.detailed;
   coverage.loop_trips = source.loop_trips();

@@ -15,13 +15,17 @@
 namespace tilesim::app {
 
 struct KernelResult;
+struct Coverage;
 
 /// How much is simulated.
 struct Effort {
   bool detailed = false;  ///< every SM, every trip
-  bool brief = false;     ///< the shortest runs: for comparisons of one configuration with itself
+  bool brief = false;     ///< one SM and the shortest runs: for comparisons of one configuration with itself
   int threads = 1;        ///< host threads
 };
+
+/// True if a brief run of the same kernel would simulate just what this one did.
+[[nodiscard]] bool is_brief(const Coverage& coverage);
 
 struct SiteTotals {
   double requests = 0.0, wavefronts = 0.0, ideal_wavefronts = 0.0, sectors = 0.0, lines = 0.0;

@@ -68,6 +68,9 @@ void add_counter_metrics(KernelResult& r, const RunTotals& t) {
   const double slots = r.cycles_active_avg * static_cast<double>(r.gpu.device.sm_count) *
                        static_cast<double>(r.occupancy.ctas * r.occupancy.warps_per_cta) / r.occupancy.fraction;
   add("sm__warps_active.avg.pct_of_peak_sustained_active", percent(t.warp_cycles, slots), "%");
+  const double issue_slots = t.active_cycles * static_cast<double>(r.gpu.issue.sub_partitions);
+  add("smsp__issue_active.avg.pct_of_peak_sustained_active", percent(t.instructions, issue_slots), "%");
+  add("tilesim__data_pipe_busy.pct", percent(t.data_pipe_cycles, t.active_cycles), "%");
 }
 
 void fill(KernelResult& r, const RunTotals& t, const isa::Program& program) {

@@ -3,41 +3,10 @@
 #include <fmt/format.h>
 
 #include "tools/reports/check_text.h"
-#include "tools/reports/json_document.h"
 
 namespace tilesim::reports {
 
 namespace {
-
-Json config_of(const model::TileConfig& c) {
-  return Json{{"family", model::to_string(c.family)},
-              {"bm", c.bm},
-              {"bn", c.bn},
-              {"bk", c.bk},
-              {"tm", c.tm},
-              {"tn", c.tn},
-              {"wm", c.wm},
-              {"wn", c.wn},
-              {"stages", c.stages},
-              {"copy", model::to_string(c.copy)},
-              {"vec", c.vec},
-              {"pad_a", c.pad_a},
-              {"pad_b", c.pad_b},
-              {"swizzle", c.swizzle},
-              {"raster", model::to_string(c.raster)},
-              {"register_cap", c.register_cap}};
-}
-
-Json problem_of(const model::TileSheet& s, bool assumed) {
-  return Json{{"m", s.problem.m},
-              {"n", s.problem.n},
-              {"k", s.problem.k},
-              {"dtype", model::to_string(s.config.dtype)},
-              {"layout", model::to_string(s.config.layout)},
-              {"split_k", s.problem.split_k},
-              {"batch", s.problem.batch},
-              {"assumed", assumed}};
-}
 
 void add_limits(Json& metrics, const model::Occupancy& o) {
   const auto add = [&metrics](const char* name, std::int64_t value, const char* unit) {
@@ -62,10 +31,48 @@ Json findings_of(const model::Legality& legality) {
 
 }  // namespace
 
+Json config_json(const model::TileConfig& c) {
+  return Json{{"family", model::to_string(c.family)},
+              {"bm", c.bm},
+              {"bn", c.bn},
+              {"bk", c.bk},
+              {"tm", c.tm},
+              {"tn", c.tn},
+              {"wm", c.wm},
+              {"wn", c.wn},
+              {"stages", c.stages},
+              {"copy", model::to_string(c.copy)},
+              {"vec", c.vec},
+              {"pad_a", c.pad_a},
+              {"pad_b", c.pad_b},
+              {"swizzle", c.swizzle},
+              {"raster", model::to_string(c.raster)},
+              {"register_cap", c.register_cap}};
+}
+
+Json problem_json(const model::TileSheet& s, bool assumed) {
+  return Json{{"m", s.problem.m},
+              {"n", s.problem.n},
+              {"k", s.problem.k},
+              {"dtype", model::to_string(s.config.dtype)},
+              {"layout", model::to_string(s.config.layout)},
+              {"split_k", s.problem.split_k},
+              {"batch", s.problem.batch},
+              {"assumed", assumed}};
+}
+
+Json sheet_metrics(const model::TileSheet& s) {
+  Json metrics = Json::object();
+  for (const model::SheetEntry& e : model::sheet_entries(s)) {
+    metrics[fmt::format("tilesim__{}", e.key)] = json_metric(e.value, e.unit, "analytic");
+  }
+  return metrics;
+}
+
 std::string check_json(const model::TileSheet& s, const model::GpuSpec& gpu, bool problem_assumed) {
   Json json = json_document("check", gpu);
-  json["problem"] = problem_of(s, problem_assumed);
-  json["kernel"] = config_of(s.config);
+  json["problem"] = problem_json(s, problem_assumed);
+  json["kernel"] = config_json(s.config);
   const model::Waves& w = s.whole.waves;
   json["launch"] = Json{{"grid", Json::array({w.ctas, 1, 1})},
                         {"block", Json::array({s.work.threads, 1, 1})},
@@ -76,9 +83,7 @@ std::string check_json(const model::TileSheet& s, const model::GpuSpec& gpu, boo
   add_limits(metrics, s.residency.occupancy);
   metrics["launch__registers_per_thread"] = json_metric(static_cast<double>(s.work.registers), "registers", "analytic");
   metrics["launch__waves_per_multiprocessor"] = json_metric(w.waves, "waves", "analytic");
-  for (const model::SheetEntry& e : model::sheet_entries(s)) {
-    metrics[fmt::format("tilesim__{}", e.key)] = json_metric(e.value, e.unit, "analytic");
-  }
+  metrics.update(sheet_metrics(s));
   json["result"] = Json{{"verdict", check_verdict(s)},
                         {"metrics", std::move(metrics)},
                         {"occupancy", json_of(s.residency.occupancy)},

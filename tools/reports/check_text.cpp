@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/lib/tile_check.h"
 #include "tools/reports/occupancy_text.h"
 #include "tools/reports/roofline_plot.h"
 #include "tools/reports/text.h"
@@ -9,12 +10,6 @@
 namespace tilesim::reports {
 
 namespace {
-
-std::string tile_name(const model::TileConfig& c) {
-  const bool simt = c.family == model::Family::kSimt;
-  return fmt::format("{}x{}x{} tile with {}x{} per {}", c.bm, c.bn, c.bk, simt ? c.tm : c.wm, simt ? c.tn : c.wn,
-                     simt ? "thread" : "warp");
-}
 
 std::string pipe_name(model::DataType dtype) {
   return dtype == model::DataType::kF32 ? "FP32" : fmt::format("{} tensor", model::to_string(dtype));
@@ -156,10 +151,10 @@ std::string order_table(const model::TileSheet& s, const cli::Palette& palette) 
 
 std::string check_verdict(const model::TileSheet& s) {
   const model::Roofline& r = s.intensity.roofline;
-  const double seconds = std::max(r.seconds, s.whole.whole_wave_seconds);
+  const double seconds = s.whole.least_seconds;
   const std::int64_t resident = s.residency.occupancy.ctas;
   std::string text =
-      fmt::format("{} is legal on {} and {}: at best {} ({}); an SM holds {} {}", tile_name(s.config), s.gpu,
+      fmt::format("{} is legal on the {} and {}: at best {} ({}); an SM holds {} {}", app::tile_name(s.config), s.gpu,
                   model::to_string(r.bound), si(seconds, "s"), si(real(s.whole.flops.products) / seconds, "FLOP/s"),
                   resident, resident == 1 ? "CTA" : "CTAs");
   if (s.on_chip.shared_bound()) {
@@ -195,7 +190,7 @@ std::string check_sheet_text(const model::TileSheet& s, const cli::Palette& pale
 
 std::string occupancy_text(const model::Occupancy& o, const model::OccupancyInput& input, const std::string& gpu,
                            const cli::Palette& palette) {
-  return palette.bold(fmt::format("On {}: {}.", gpu, occupancy_sentence(o))) + "\n\n" +
+  return palette.bold(fmt::format("On the {}: {}.", gpu, occupancy_sentence(o))) + "\n\n" +
          fmt::format("Asked      {} threads, {} registers per thread, {} B shared memory per CTA; carve-out {} KB{}\n",
                      input.threads, input.registers, input.shared_bytes, o.carveout_kb,
                      input.carveout_kb ? "" : " (the largest, assumed)") +

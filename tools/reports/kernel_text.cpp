@@ -39,17 +39,6 @@ std::vector<std::size_t> top_states(const States& times, std::size_t count, bool
   return order;
 }
 
-double metric(const app::KernelResult& r, const std::string& name) {
-  const auto found = r.metrics.find(name);
-  return found == r.metrics.end() ? 0.0 : found->second.value;
-}
-
-double rate_of(const app::KernelResult& r) { return r.seconds > 0.0 ? r.flops / r.seconds : 0.0; }
-
-double percent_of_peak(const app::KernelResult& r) {
-  return r.peak_flops_per_second > 0.0 ? 100.0 * rate_of(r) / r.peak_flops_per_second : 0.0;
-}
-
 std::string dim3(const isa::Dim3& d) { return fmt::format("{}x{}x{}", d.x, d.y, d.z); }
 
 std::string launch_lines(const app::KernelResult& r) {
@@ -63,8 +52,9 @@ std::string speed_lines(const app::KernelResult& r) {
   return fmt::format(
       "Time       {} at {} MHz: {:.0f} cycles elapsed (launch included), {:.0f} active on the average SM\n"
       "Rate       {} for {}: {} of the FP32 peak of {} at this clock\n",
-      si(r.seconds, "s"), plain(r.clock_mhz), r.cycles_elapsed_max, r.cycles_active_avg, si(rate_of(r), "FLOP/s"),
-      si(r.flops, "FLOP"), percent(percent_of_peak(r)), si(r.peak_flops_per_second, "FLOP/s"));
+      si(r.seconds, "s"), plain(r.clock_mhz), r.cycles_elapsed_max, r.cycles_active_avg,
+      si(flops_per_second(r), "FLOP/s"), si(r.flops, "FLOP"), percent(percent_of_peak(r)),
+      si(r.peak_flops_per_second, "FLOP/s"));
 }
 
 std::string occupancy_lines(const app::KernelResult& r) {
@@ -75,19 +65,6 @@ std::string occupancy_lines(const app::KernelResult& r) {
       "           limits: registers {}, shared memory {}, warps {}, CTAs {}, barriers {}{}\n",
       occupancy_sentence(o), plain(r.waves, 3), limit(o.by_registers), limit(o.by_shared), limit(o.by_warps),
       limit(o.by_ctas), limit(o.by_barriers_capped), capped ? fmt::format(" ({} uncapped)", limit(o.by_barriers)) : "");
-}
-
-std::string state_lines(const app::KernelResult& r, const cli::Palette& palette) {
-  std::string text = palette.bold("Warp states") + " (cycles per issued instruction; share of all waiting)\n";
-  const States shares = waiting_shares(r);
-  const double whole = std::accumulate(r.state_per_issue.begin(), r.state_per_issue.end(), 0.0);
-  for (const std::size_t s : top_states(r.state_per_issue, kStateRows, false)) {
-    const double fraction = whole > 0.0 ? r.state_per_issue[s] / whole : 0.0;
-    text += fmt::format("  {:<20}{:>7.3f}  {}  {}\n", sim::to_string(state(s)), r.state_per_issue[s],
-                        palette.bar(bar(fraction, kBarWidth)),
-                        sim::is_waiting(state(s)) ? percent(100.0 * shares[s]) : "not waiting");
-  }
-  return text;
 }
 
 /// Sites of one kind by falling cost, at most `count`.
@@ -105,11 +82,56 @@ std::vector<app::SiteReport> top_sites(const app::KernelResult& r, bool shared, 
   return sites;
 }
 
-std::string site_lines(const app::KernelResult& r, const cli::Palette& palette) {
+std::string traffic_lines(const app::KernelResult& r) {
+  return fmt::format("Traffic    L1 hits {} of load sectors, L2 hits {} of read sectors; DRAM reads {}, writes {}\n",
+                     percent(metric_value(r, "l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct")),
+                     percent(metric_value(r, "lts__t_sector_op_read_hit_rate.pct")),
+                     si(metric_value(r, "dram__bytes_read.sum"), "B"),
+                     si(metric_value(r, "dram__bytes_write.sum"), "B"));
+}
+
+}  // namespace
+
+std::string kernel_headline(const app::KernelResult& r) {
+  return fmt::format("{} takes {} on the {}: {}, {} of the FP32 peak", short_name(r.kernel), si(r.seconds, "s"),
+                     r.gpu.name, si(flops_per_second(r), "FLOP/s"), percent(percent_of_peak(r)));
+}
+
+std::string largest_waits(const app::KernelResult& r, std::size_t count) {
+  const States shares = waiting_shares(r);
+  std::string text;
+  for (const std::size_t s : top_states(r.state_per_issue, count, true)) {
+    text += fmt::format("{}{} ({}{})", text.empty() ? "" : ", ", sim::to_string(state(s)), percent(100.0 * shares[s]),
+                        text.empty() ? " of all waiting" : "");
+  }
+  return text;
+}
+
+std::string kernel_verdict(const app::KernelResult& r) {
+  const std::string wait = largest_waits(r, 1);
+  return kernel_headline(r) + "; " +
+         (wait.empty() ? "no warp ever waits." : fmt::format("warps wait most in state {}.", wait));
+}
+
+std::string kernel_states(const app::KernelResult& r, const cli::Palette& palette) {
+  std::string text = palette.bold("Warp states") + " (cycles per issued instruction; share of all waiting)\n";
+  const States shares = waiting_shares(r);
+  const double whole = std::accumulate(r.state_per_issue.begin(), r.state_per_issue.end(), 0.0);
+  for (const std::size_t s : top_states(r.state_per_issue, kStateRows, false)) {
+    const double fraction = whole > 0.0 ? r.state_per_issue[s] / whole : 0.0;
+    text += fmt::format("  {:<20}{:>7.3f}  {}  {}\n", sim::to_string(state(s)), r.state_per_issue[s],
+                        palette.bar(bar(fraction, kBarWidth)),
+                        sim::is_waiting(state(s)) ? percent(100.0 * shares[s]) : "not waiting");
+  }
+  return text;
+}
+
+std::string kernel_sites(const app::KernelResult& r, const cli::Palette& palette) {
   const std::string conflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared";
-  std::string text = fmt::format("{} ({} bank conflicts: loads {}, stores {})\n", palette.bold("Shared accesses"),
-                                 si(metric(r, conflicts + ".sum"), ""), si(metric(r, conflicts + "_op_ld.sum"), ""),
-                                 si(metric(r, conflicts + "_op_st.sum"), ""));
+  std::string text =
+      fmt::format("{} ({} bank conflicts: loads {}, stores {})\n", palette.bold("Shared accesses"),
+                  si(metric_value(r, conflicts + ".sum"), ""), si(metric_value(r, conflicts + "_op_ld.sum"), ""),
+                  si(metric_value(r, conflicts + "_op_st.sum"), ""));
   const auto per = [](double a, double b) { return b > 0.0 ? plain(a / b, 4) : std::string("-"); };
   Table shared({true, false, true, true, true, true});
   shared.add({"index", "instruction", "requests", "wavefronts each", "at best", "conflicts"});
@@ -124,38 +146,6 @@ std::string site_lines(const app::KernelResult& r, const cli::Palette& palette) 
                 per(s.lines, s.requests)});
   }
   return text + shared.text(palette) + palette.bold("Global accesses") + "\n" + global.text(palette);
-}
-
-std::string traffic_lines(const app::KernelResult& r) {
-  return fmt::format("Traffic    L1 hits {} of load sectors, L2 hits {} of read sectors; DRAM reads {}, writes {}\n",
-                     percent(metric(r, "l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct")),
-                     percent(metric(r, "lts__t_sector_op_read_hit_rate.pct")),
-                     si(metric(r, "dram__bytes_read.sum"), "B"), si(metric(r, "dram__bytes_write.sum"), "B"));
-}
-
-}  // namespace
-
-States waiting_shares(const app::KernelResult& r) {
-  States shares{};
-  double whole = 0.0;
-  for (std::size_t s = 0; s < shares.size(); ++s) {
-    shares[s] = sim::is_waiting(state(s)) ? r.state_per_issue[s] : 0.0;
-    whole += shares[s];
-  }
-  for (double& share : shares) {
-    share = whole > 0.0 ? share / whole : 0.0;
-  }
-  return shares;
-}
-
-std::string kernel_verdict(const app::KernelResult& r) {
-  const auto top = top_states(r.state_per_issue, 1, true);
-  const std::string wait = top.empty()
-                               ? "no warp ever waits"
-                               : fmt::format("warps wait most in state {} ({} of all waiting)",
-                                             sim::to_string(state(top[0])), percent(100.0 * waiting_shares(r)[top[0]]));
-  return fmt::format("{} takes {} on the {}: {}, {} of the FP32 peak; {}.", short_name(r.kernel), si(r.seconds, "s"),
-                     r.gpu.name, si(rate_of(r), "FLOP/s"), percent(percent_of_peak(r)), wait);
 }
 
 std::string kernel_coverage(const app::KernelResult& r) {
@@ -180,7 +170,7 @@ std::string kernel_text(const app::KernelResult& r, const cli::Palette& palette)
   text += launch_lines(r) + speed_lines(r) + occupancy_lines(r) + traffic_lines(r);
   const std::string share = fmt::format("Barriers   {} of all warp time", percent(100.0 * r.barrier_share));
   text += r.barrier_share > kBarrierWarning ? palette.warning(share + " - warning: over 10 %") + "\n" : share + "\n";
-  text += "\n" + state_lines(r, palette) + "\n" + site_lines(r, palette) + "\n";
+  text += "\n" + kernel_states(r, palette) + "\n" + kernel_sites(r, palette) + "\n";
   text += paragraph("Simulated  ", kernel_coverage(r));
   for (const std::string& note : r.notes) {
     text += note.starts_with("warning:") ? "" : paragraph("Note       ", note);  // the barrier warning stands above

@@ -1,6 +1,5 @@
 #include "tools/reports/replay_json.h"
 
-#include "tools/reports/json_document.h"
 #include "tools/reports/kernel_text.h"
 
 namespace tilesim::reports {
@@ -26,9 +25,8 @@ Json metrics_of(const app::KernelResult& r) {
   for (const auto& [name, m] : r.metrics) {
     metrics[name] = json_metric(m.value, m.unit, m.kind == app::MetricKind::kSimulated ? "simulated" : "analytic");
   }
-  const double rate = r.seconds > 0.0 ? r.flops / r.seconds : 0.0;
   metrics["tilesim__flops.sum"] = json_metric(r.flops, "FLOP", "simulated");
-  metrics["tilesim__flops_per_second"] = json_metric(rate, "FLOP/s", "simulated");
+  metrics["tilesim__flops_per_second"] = json_metric(flops_per_second(r), "FLOP/s", "simulated");
   metrics["tilesim__fp32_peak_flops_per_second"] = json_metric(r.peak_flops_per_second, "FLOP/s", "analytic");
   metrics["tilesim__barrier_share.pct"] = json_metric(100.0 * r.barrier_share, "%", "simulated");
   return metrics;
@@ -72,18 +70,24 @@ Json coverage_of(const app::Coverage& c) {
 
 }  // namespace
 
-std::string replay_json(const app::KernelResult& r) {
-  Json json = json_document("replay", r.gpu);
-  json["problem"] = nullptr;  // a replay knows a launch, not a matrix product
+Json kernel_document(std::string_view command, const app::KernelResult& r) {
+  Json json = json_document(command, r.gpu);
+  json["problem"] = nullptr;
   json["kernel"] = Json{{"name", r.kernel}, {"listing", r.origin}, {"code", r.code}};
   json["launch"] = launch_of(r);
-  json["result"] = Json{{"verdict", kernel_verdict(r)},
+  json["result"] = Json{{"verdict", ""},
                         {"metrics", metrics_of(r)},
                         {"occupancy", json_of(r.occupancy)},
                         {"warp_states", states_of(r)},
                         {"access_sites", sites_of(r)},
                         {"coverage", coverage_of(r.coverage)},
                         {"notes", r.notes}};
+  return json;
+}
+
+std::string replay_json(const app::KernelResult& r) {
+  Json json = kernel_document("replay", r);  // a replay knows a launch, not a matrix product
+  json["result"]["verdict"] = kernel_verdict(r);
   return json_text(json);
 }
 

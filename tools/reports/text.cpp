@@ -11,12 +11,6 @@
 
 namespace tilesim::reports {
 
-namespace {
-
-constexpr std::size_t kLineWidth = 100;
-
-}  // namespace
-
 std::string si(double value, std::string_view unit) {
   static constexpr std::array<std::string_view, 9> kPrefixes{"n", "u", "m", "", "k", "M", "G", "T", "P"};
   constexpr int kUnity = 3;
@@ -74,14 +68,14 @@ std::string shorten(std::string_view text, std::size_t width) {
   return std::string(text.substr(0, width - 3)) + "...";
 }
 
-std::string paragraph(std::string_view first, std::string_view text) {
+std::string paragraph(std::string_view first, std::string_view text, std::size_t width) {
   std::istringstream words{std::string(text)};
   std::string out(first);
   std::string word;
   std::size_t used = first.size();
   bool fresh = true;
   while (words >> word) {
-    if (!fresh && used + 1 + word.size() > kLineWidth) {
+    if (!fresh && used + 1 + word.size() > width) {
       out += "\n" + std::string(first.size(), ' ');
       used = first.size();
       fresh = true;

@@ -1,6 +1,7 @@
 // Building blocks of text reports: numbers with SI prefixes, bars, tables. ASCII only, fixed locale.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -28,8 +29,11 @@ namespace tilesim::reports {
 /// Cuts to `width` characters, with "..." where something is missing.
 [[nodiscard]] std::string shorten(std::string_view text, std::size_t width);
 
-/// `text` as lines of at most 100 characters, the first after `first`, the others after as many spaces.
-[[nodiscard]] std::string paragraph(std::string_view first, std::string_view text);
+inline constexpr std::size_t kWideLine = 100;
+inline constexpr std::size_t kScreenLine = 80;
+
+/// `text` as lines of at most `width` characters, the first after `first`, the others after as many spaces.
+[[nodiscard]] std::string paragraph(std::string_view first, std::string_view text, std::size_t width = kWideLine);
 
 /// Columns padded to their widest cell; `right` tells which are right-aligned. Each line is indented by two spaces.
 class Table {

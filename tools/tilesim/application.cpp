@@ -70,7 +70,7 @@ bool asks_for_help(const std::vector<std::string>& arguments) {
   return std::find(arguments.begin(), end, "-h") != end || std::find(arguments.begin(), end, "--help") != end;
 }
 
-ExitCode run_subcommand(const Subcommand& subcommand, const std::vector<std::string>& arguments) {
+ExitCode execute(const Subcommand& subcommand, const std::vector<std::string>& arguments) {
   const auto invocation = parse(subcommand, arguments);
   if (!invocation) {
     return report(invocation.error());
@@ -110,13 +110,13 @@ ExitCode dispatch(const std::vector<std::string>& arguments) {
     const ExitCode code = print(subcommand_short_help(*subcommand));
     return code == ExitCode::kFine ? ExitCode::kUsage : code;
   }
-  return run_subcommand(*subcommand, rest);
+  return execute(*subcommand, rest);
 }
 
 }  // namespace
 
 std::span<const Subcommand> subcommands() {
-  static const std::array all{replay_subcommand(), check_subcommand(), gpus_subcommand()};
+  static const std::array all{run_subcommand(), replay_subcommand(), check_subcommand(), gpus_subcommand()};
   return all;
 }
 

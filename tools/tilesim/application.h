@@ -17,6 +17,7 @@ namespace tilesim::cli {
 
 // One per file of this folder.
 [[nodiscard]] Subcommand check_subcommand();
+[[nodiscard]] Subcommand run_subcommand();
 [[nodiscard]] Subcommand replay_subcommand();
 [[nodiscard]] Subcommand gpus_subcommand();
 

@@ -3,20 +3,17 @@
 
 #include "model/legality.h"
 #include "model/occupancy.h"
-#include "model/tile_sheet.h"
+#include "tools/lib/tile_check.h"
 #include "tools/reports/check_json.h"
 #include "tools/reports/check_text.h"
 #include "tools/tilesim/application.h"
 #include "tools/tilesim/gpu_flags.h"
+#include "tools/tilesim/launch_flags.h"
 #include "tools/tilesim/tile_flags.h"
 
 namespace tilesim::cli {
 
 namespace {
-
-constexpr std::int64_t kMaxSharedBytes = std::int64_t{1} << 30;  // any GPU's limit is far below
-constexpr std::int64_t kMaxCarveoutKb = 1024;
-constexpr std::int64_t kWarp = 32;
 
 std::vector<Flag> check_flags() {
   std::vector<Flag> flags = tile_flags();
@@ -25,7 +22,7 @@ std::vector<Flag> check_flags() {
       {"threads", "N", "threads of a CTA", group, {}, false},
       {"regs", "N", "registers per thread; with a tile a cap, like ptxas' maxrregcount", group, {}, false},
       {"smem", "BYTES", "shared memory of a CTA, static plus dynamic (default 0)", group, {}, false},
-      {"carveout", "KB", "shared-memory carve-out (default: the largest)", group, {}, false}};
+      carveout_flag("Kernel")};
   const std::vector<Flag> sheet{{"all", "", "the whole sheet instead of one screen", "Output", {}, false}};
   for (const auto& more : {problem_flags(), own, gpu_flags(), sheet, output_flags()}) {
     flags.insert(flags.end(), more.begin(), more.end());
@@ -33,69 +30,25 @@ std::vector<Flag> check_flags() {
   return flags;
 }
 
-/// Text and JSON to where they go.
-Result<ExitCode> deliver(const Outputs& outputs, const std::string& text, const std::string& json) {
-  if (outputs.json) {
-    if (const auto written = outputs.json->write(json); !written) {
-      return tl::unexpected<Error>(written.error());
-    }
-  }
-  if (outputs.wants_text()) {
-    if (const auto written = Output::standard().write(text); !written) {
-      return tl::unexpected<Error>(written.error());
-    }
-  }
-  return ExitCode::kFine;
-}
-
-/// All findings of an illegal configuration, and the nearest one that is legal.
-Error illegal(const model::Legality& legality, const model::GpuSpec& gpu) {
-  Error error{ErrorKind::kUsage, fmt::format("the configuration is illegal on {}:", gpu.id), "", ""};
-  for (const model::Finding& finding : legality.findings) {
-    if (finding.severity == model::Severity::kIllegal) {
-      error.message += fmt::format("\n  - {}{}{}", finding.message, finding.remedy.empty() ? "" : " ", finding.remedy);
-    }
-  }
-  error.remedy = legality.nearest ? fmt::format("the nearest legal choice: {}", model::describe(*legality.nearest))
-                                  : "no legal configuration is near; see the reasons above";
-  return error;
-}
-
 Result<ExitCode> check_tile(const Invocation& invocation, const model::GpuSpec& gpu, const Outputs& outputs) {
-  for (const char* flag : {"smem", "carveout"}) {
-    if (invocation.has(flag)) {
-      return fail(ErrorKind::kUsage, fmt::format("--{} does not go with a tile configuration", flag),
-                  "give --threads, --regs and --smem for the occupancy of any kernel");
-    }
+  if (invocation.has("smem")) {
+    return fail(ErrorKind::kUsage, "--smem does not go with a tile configuration",
+                "give --threads, --regs and --smem for the occupancy of any kernel");
   }
-  const auto config = tile_from(invocation);
-  if (!config) {
-    return tl::unexpected<Error>(config.error());
+  const auto question = tile_question_from(invocation);
+  if (!question) {
+    return tl::unexpected<Error>(question.error());
   }
-  const auto problem = problem_from(invocation);
-  if (!problem) {
-    return tl::unexpected<Error>(problem.error());
-  }
-  const auto clock = clock_from(invocation);
-  if (!clock) {
-    return tl::unexpected<Error>(clock.error());
-  }
-  const auto legality = model::check_legality(*config, problem->problem, gpu);
-  if (!legality) {
-    return tl::unexpected<Error>(legality.error());
-  }
-  if (!legality->legal()) {
-    return tl::unexpected<Error>(illegal(*legality, gpu));
-  }
-  const auto sheet = model::make_tile_sheet(*config, problem->problem, gpu, clock->value_or(0.0));
+  const auto& [config, problem, clock_mhz, carveout_kb] = *question;
+  const auto sheet = app::check_tile(config, problem.problem, gpu, clock_mhz, carveout_kb);
   if (!sheet) {
     return tl::unexpected<Error>(sheet.error());
   }
-  std::string text = reports::check_text(*sheet, problem->assumed, outputs.palette);
+  std::string text = reports::check_text(*sheet, problem.assumed, outputs.palette);
   if (invocation.has("all")) {
     text += reports::check_sheet_text(*sheet, outputs.palette);
   }
-  return deliver(outputs, text, reports::check_json(*sheet, gpu, problem->assumed));
+  return deliver(outputs, text, reports::check_json(*sheet, gpu, problem.assumed));
 }
 
 Result<model::OccupancyInput> occupancy_input(const Invocation& invocation) {
@@ -103,26 +56,25 @@ Result<model::OccupancyInput> occupancy_input(const Invocation& invocation) {
   const auto threads = invocation.integer("threads", 1, model::kMaxThreadsPerCta);
   const auto registers = invocation.integer("regs", 0, model::kMaxRegistersPerThread);
   const auto shared = invocation.integer("smem", 0, kMaxSharedBytes);
-  const auto carveout = invocation.integer("carveout", 0, kMaxCarveoutKb);
-  for (const auto* value : {&threads, &registers, &shared, &carveout}) {
+  for (const auto* value : {&threads, &registers, &shared}) {
     if (!*value) {
       return tl::unexpected<Error>(value->error());
     }
+  }
+  if (const auto done = read_carveout(invocation, input.carveout_kb); !done) {
+    return tl::unexpected<Error>(done.error());
   }
   if (!*threads || !*registers) {
     return fail(ErrorKind::kUsage, fmt::format("--{} is missing", *threads ? "regs" : "threads"),
                 "for example --threads 256 --regs 100 --smem 16384, or a tile: --tile 128x128x8");
   }
-  if (**threads % kWarp != 0) {
-    return fail(ErrorKind::kUsage, fmt::format("--threads {} is not a multiple of {}", **threads, kWarp),
-                fmt::format("use {}", (**threads / kWarp + 1) * kWarp));
+  if (**threads % kWarpThreads != 0) {
+    return fail(ErrorKind::kUsage, fmt::format("--threads {} is not a multiple of {}", **threads, kWarpThreads),
+                fmt::format("use {}", (**threads / kWarpThreads + 1) * kWarpThreads));
   }
   input.threads = **threads;
   input.registers = **registers;
   input.shared_bytes = shared->value_or(0);
-  if (*carveout) {
-    input.carveout_kb = static_cast<int>(**carveout);
-  }
   return input;
 }
 

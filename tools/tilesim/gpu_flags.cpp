@@ -113,4 +113,18 @@ Result<Outputs> outputs_from(const Invocation& invocation) {
   return outputs;
 }
 
+Result<ExitCode> deliver(const Outputs& outputs, const std::string& text, const std::string& json) {
+  if (outputs.json) {
+    if (const auto written = outputs.json->write(json); !written) {
+      return tl::unexpected<Error>(written.error());
+    }
+  }
+  if (outputs.wants_text()) {
+    if (const auto written = Output::standard().write(text); !written) {
+      return tl::unexpected<Error>(written.error());
+    }
+  }
+  return ExitCode::kFine;
+}
+
 }  // namespace tilesim::cli

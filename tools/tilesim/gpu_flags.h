@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "model/gpu_spec.h"
@@ -39,5 +40,8 @@ struct Outputs {
   [[nodiscard]] bool wants_text() const { return !json || !json->is_standard(); }
 };
 [[nodiscard]] Result<Outputs> outputs_from(const Invocation& invocation);
+
+/// Text and JSON to where they go. Errors: a file or stdout that cannot be written.
+[[nodiscard]] Result<ExitCode> deliver(const Outputs& outputs, const std::string& text, const std::string& json);
 
 }  // namespace tilesim::cli

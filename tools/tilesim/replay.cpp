@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <limits>
-#include <thread>
 
 #include "model/legality.h"
 #include "tools/cli/numbers.h"
@@ -13,6 +11,7 @@
 #include "tools/reports/replay_json.h"
 #include "tools/tilesim/application.h"
 #include "tools/tilesim/gpu_flags.h"
+#include "tools/tilesim/launch_flags.h"
 
 namespace tilesim::cli {
 
@@ -20,14 +19,9 @@ namespace {
 
 constexpr std::int64_t kMaxGrid = std::numeric_limits<std::int32_t>::max();  // CUDA's, for X
 constexpr std::int64_t kMaxCtas = std::int64_t{1} << 24;                     // ours: 131,072 x 131,072 in 32 x 32 tiles
-constexpr std::int64_t kMaxSharedBytes = std::int64_t{1} << 30;              // any GPU's limit is far below
-constexpr std::int64_t kMaxHostThreads = 256;
-constexpr std::int64_t kMaxCarveoutKb = 1024;
-constexpr std::int64_t kWarp = 32;
 
 std::vector<Flag> replay_flags() {
   const std::string group = "Kernel and launch";
-  const std::string more = "Simulation";
   std::vector<Flag> flags{
       {"sass", "FILE", "listing from 'cuobjdump -sass' or 'nvdisasm -hex' (encodings are needed)", group, {}, false},
       {"kernel", "NAME", "mangled or demangled name, or a part that fits one kernel", group, {}, false},
@@ -35,11 +29,9 @@ std::vector<Flag> replay_flags() {
       {"block", "X[,Y[,Z]]", "threads of a CTA", group, {}, false},
       {"smem", "BYTES", "shared memory of a CTA, static plus dynamic (default 0)", group, {}, false},
       {"regs", "N", "registers per thread (default: highest in the code + 3)", group, {}, false},
-      {"carveout", "KB", "shared-memory carve-out of the run (default: the largest)", group, {}, false},
-      {"args", "LIST", "arguments in parameter order: i32:4096,f32:0.5,ptr:64MiB,raw:FILE", group, {}, false},
-      {"detailed", "", "every SM and every instruction, instead of a sample", more, {}, false},
-      {"j", "N", "host threads (default: one per processor); results do not depend on it", more, {}, false, true}};
-  for (const auto& others : {gpu_flags(), output_flags()}) {
+      carveout_flag(group),
+      {"args", "LIST", "arguments in parameter order: i32:4096,f32:0.5,ptr:64MiB,raw:FILE", group, {}, false}};
+  for (const auto& others : {simulation_flags(), gpu_flags(), output_flags()}) {
     flags.insert(flags.end(), others.begin(), others.end());
   }
   return flags;
@@ -83,23 +75,9 @@ Result<void> check_block(const isa::Dim3& block) {
                 fmt::format("use at most {} threads per CTA", most));
   }
   const auto threads = static_cast<std::int64_t>(block.count());
-  if (threads % kWarp != 0) {
-    return fail(ErrorKind::kUsage, fmt::format("{} has {} threads, not a multiple of {}", what, threads, kWarp),
-                fmt::format("use {} threads", (threads / kWarp + 1) * kWarp));
-  }
-  return {};
-}
-
-/// An optional integer flag into an optional field.
-template <class T>
-Result<void> read(const Invocation& invocation, const std::string& flag, std::int64_t minimum, std::int64_t maximum,
-                  std::optional<T>& field) {
-  const auto value = invocation.integer(flag, minimum, maximum);
-  if (!value) {
-    return tl::unexpected<Error>(value.error());
-  }
-  if (*value) {
-    field = static_cast<T>(**value);
+  if (threads % kWarpThreads != 0) {
+    return fail(ErrorKind::kUsage, fmt::format("{} has {} threads, not a multiple of {}", what, threads, kWarpThreads),
+                fmt::format("use {} threads", (threads / kWarpThreads + 1) * kWarpThreads));
   }
   return {};
 }
@@ -107,18 +85,16 @@ Result<void> read(const Invocation& invocation, const std::string& flag, std::in
 /// The flags that are numbers.
 Result<void> read_numbers(const Invocation& invocation, app::ReplayRequest& request) {
   std::optional<std::int64_t> shared;
-  std::optional<int> threads;
   for (const Result<void>& done :
-       {check_grid(request.grid), check_block(request.block), read(invocation, "smem", 0, kMaxSharedBytes, shared),
-        read(invocation, "regs", 1, model::kMaxRegistersPerThread, request.registers),
-        read(invocation, "carveout", 0, kMaxCarveoutKb, request.carveout_kb),
-        read(invocation, "j", 1, kMaxHostThreads, threads)}) {
+       {check_grid(request.grid), check_block(request.block),
+        read_integer(invocation, "smem", 0, kMaxSharedBytes, shared),
+        read_integer(invocation, "regs", 1, model::kMaxRegistersPerThread, request.registers),
+        read_carveout(invocation, request.carveout_kb), read_host_threads(invocation, request.threads)}) {
     if (!done) {
       return done;
     }
   }
   request.shared_bytes = shared.value_or(0);
-  request.threads = threads.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
   const auto clock = clock_from(invocation);
   if (!clock) {
     return tl::unexpected<Error>(clock.error());
@@ -153,20 +129,6 @@ Result<app::ReplayRequest> request_from(const Invocation& invocation) {
   return request;
 }
 
-Result<ExitCode> deliver(const app::KernelResult& result, const Outputs& outputs) {
-  if (outputs.json) {
-    if (const auto written = outputs.json->write(reports::replay_json(result)); !written) {
-      return tl::unexpected<Error>(written.error());
-    }
-  }
-  if (outputs.wants_text()) {
-    if (const auto written = Output::standard().write(reports::kernel_text(result, outputs.palette)); !written) {
-      return tl::unexpected<Error>(written.error());
-    }
-  }
-  return ExitCode::kFine;
-}
-
 Result<ExitCode> run(const Invocation& invocation) {
   if (asks_for_gpus(invocation)) {
     return print_gpus(invocation);
@@ -187,7 +149,7 @@ Result<ExitCode> run(const Invocation& invocation) {
   if (!result) {
     return tl::unexpected<Error>(result.error());
   }
-  return deliver(*result, *outputs);
+  return deliver(*outputs, reports::kernel_text(*result, outputs->palette), reports::replay_json(*result));
 }
 
 }  // namespace

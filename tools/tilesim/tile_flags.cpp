@@ -8,6 +8,8 @@
 #include "model/legality.h"
 #include "model/roofline.h"
 #include "tools/cli/numbers.h"
+#include "tools/tilesim/gpu_flags.h"
+#include "tools/tilesim/launch_flags.h"
 
 namespace tilesim::cli {
 
@@ -185,6 +187,29 @@ Result<ProblemChoice> problem_from(const Invocation& invocation) {
     return tl::unexpected<Error>(valid.error());
   }
   return choice;
+}
+
+Result<TileQuestion> tile_question_from(const Invocation& invocation) {
+  TileQuestion question;
+  const auto config = tile_from(invocation);
+  if (!config) {
+    return tl::unexpected<Error>(config.error());
+  }
+  const auto problem = problem_from(invocation);
+  if (!problem) {
+    return tl::unexpected<Error>(problem.error());
+  }
+  const auto clock = clock_from(invocation);
+  if (!clock) {
+    return tl::unexpected<Error>(clock.error());
+  }
+  if (const auto done = read_carveout(invocation, question.carveout_kb); !done) {
+    return tl::unexpected<Error>(done.error());
+  }
+  question.config = *config;
+  question.problem = *problem;
+  question.clock_mhz = *clock;
+  return question;
 }
 
 }  // namespace tilesim::cli

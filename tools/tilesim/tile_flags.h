@@ -1,6 +1,7 @@
 // The flags that describe a tile configuration and a problem.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "model/result.h"
@@ -26,5 +27,15 @@ struct ProblemChoice {
 };
 /// The problem; sizes of 1 to 2^31-1, all three or none of them.
 [[nodiscard]] Result<ProblemChoice> problem_from(const Invocation& invocation);
+
+/// What is asked about a tile configuration.
+struct TileQuestion {
+  model::TileConfig config;
+  ProblemChoice problem;
+  std::optional<double> clock_mhz;
+  std::optional<int> carveout_kb;
+};
+/// tile_flags(), problem_flags(), --clock and --carveout together.
+[[nodiscard]] Result<TileQuestion> tile_question_from(const Invocation& invocation);
 
 }  // namespace tilesim::cli

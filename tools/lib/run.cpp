@@ -1,0 +1,55 @@
+#include "tools/lib/run.h"
+
+#include "tools/lib/simulate_kernel.h"
+#include "tools/lib/tile_check.h"
+#include "tools/lib/tile_source.h"
+
+namespace tilesim::app {
+
+Result<RunResult> run_tile(const model::GpuSpec& gpu, const RunRequest& request) {
+  if (const auto legal = check_tile(request.config, request.problem, gpu, request.clock_mhz, request.carveout_kb);
+      !legal) {
+    return tl::unexpected<Error>(legal.error());
+  }
+  const auto source = TileSource::create(request.config, request.problem);
+  if (!source) {
+    return tl::unexpected<Error>(source.error());
+  }
+  const traces::CodeEstimate& code = (*source)->estimate();
+  return run_code(gpu, request, TileCode{source->get(), code.registers, code.shared_bytes, code.spilled_bytes});
+}
+
+Result<RunResult> run_code(const model::GpuSpec& gpu, const RunRequest& request, const TileCode& code) {
+  RunResult result;
+  // The code knows better than the sheet's own estimate, and the whole report must speak of one number.
+  model::TileConfig config = request.config;
+  config.registers = code.registers;
+  auto sheet = check_tile(config, request.problem, gpu, request.clock_mhz, request.carveout_kb);
+  if (!sheet) {
+    return tl::unexpected<Error>(sheet.error());
+  }
+  result.sheet = std::move(*sheet);
+  KernelLaunch launch;
+  launch.registers = static_cast<int>(code.registers);
+  launch.shared_bytes = code.shared_bytes;
+  launch.carveout_kb = request.carveout_kb;
+  auto kernel =
+      simulate_kernel(gpu, *code.source, launch, request.clock_mhz, Effort{request.detailed, false, request.threads});
+  if (!kernel) {
+    return tl::unexpected<Error>(kernel.error());
+  }
+  result.kernel = std::move(*kernel);
+  result.kernel.kernel = tile_name(config);
+  result.kernel.code = "estimated";
+  result.spilled_bytes = code.spilled_bytes;
+  auto gap = split_gap(result.kernel, *code.source, result.sheet, request.threads);
+  if (!gap) {
+    return tl::unexpected<Error>(gap.error());
+  }
+  result.gap = std::move(*gap);
+  result.troubleshooting = find_trouble(named_metrics(result));
+  result.trust = trust_of(config, request.problem, gpu);
+  return result;
+}
+
+}  // namespace tilesim::app

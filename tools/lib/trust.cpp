@@ -1,0 +1,94 @@
+#include "tools/lib/trust.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace tilesim::app {
+
+namespace {
+
+/// A tile that was measured (traces/calibration/h200): FP32, both matrices as written, M = N = K = `size`.
+struct MeasuredTile {
+  std::int64_t bm, bn, bk, tm, tn, stages, pad_a;
+  std::int64_t size;
+  /// Of sm__cycles_active.avg, generated code against Nsight Compute; none = not compared yet.
+  std::optional<double> error_percent;
+};
+
+constexpr const char* kMeasuredGpu = "h200";
+constexpr std::array<MeasuredTile, 10> kMeasured{{{128, 128, 8, 8, 8, 1, 0, 1024, std::nullopt},
+                                                  {128, 128, 8, 8, 8, 1, 0, 4096, std::nullopt},
+                                                  {128, 128, 8, 8, 8, 2, 4, 1024, std::nullopt},
+                                                  {128, 128, 8, 8, 8, 2, 4, 4096, std::nullopt},
+                                                  {128, 128, 16, 8, 8, 2, 0, 1024, std::nullopt},
+                                                  {128, 128, 16, 8, 8, 2, 0, 4096, std::nullopt},
+                                                  {64, 64, 16, 4, 4, 2, 0, 1024, std::nullopt},
+                                                  {64, 64, 16, 4, 4, 2, 0, 4096, std::nullopt},
+                                                  {32, 32, 32, 2, 2, 1, 0, 1024, std::nullopt},
+                                                  {32, 32, 32, 2, 2, 1, 0, 4096, std::nullopt}}};
+
+bool is_tile(const MeasuredTile& t, const model::TileConfig& c) {
+  model::TileConfig measured;  // all else as by default
+  measured.bm = t.bm;
+  measured.bn = t.bn;
+  measured.bk = t.bk;
+  measured.tm = t.tm;
+  measured.tn = t.tn;
+  measured.stages = t.stages;
+  measured.pad_a = t.pad_a;
+  measured.registers = c.registers;
+  return measured == c;
+}
+
+bool is_shape(const MeasuredTile& t, const model::Problem& p) {
+  return p.m == t.size && p.n == t.size && p.k == t.size && p.split_k == 1 && p.batch == 1;
+}
+
+/// The GPU that was measured, no number changed.
+bool is_measured_gpu(const model::GpuSpec& gpu) {
+  const auto original = model::find_gpu_spec(kMeasuredGpu);
+  return original && gpu.id == kMeasuredGpu &&
+         std::equal(gpu.provenance.begin(), gpu.provenance.end(), original->provenance.begin(),
+                    original->provenance.end(),
+                    [](const auto& a, const auto& b) { return a.key == b.key && a.value == b.value; });
+}
+
+std::string off(double percent) {
+  return fmt::format("{:.1f} % {}", std::abs(percent), percent < 0.0 ? "too short" : "too long");
+}
+
+}  // namespace
+
+Trust trust_of(const model::TileConfig& config, const model::Problem& problem, const model::GpuSpec& gpu) {
+  Trust trust;
+  if (!is_measured_gpu(gpu)) {
+    trust.sentence = fmt::format("outside the validated set: nothing was measured on {}, only on {}",
+                                 gpu.id == kMeasuredGpu ? "this changed spec" : gpu.id, kMeasuredGpu);
+    return trust;
+  }
+  const MeasuredTile* nearest = nullptr;
+  for (const MeasuredTile& tile : kMeasured) {
+    if (is_tile(tile, config) && (nearest == nullptr || is_shape(tile, problem))) {
+      nearest = &tile;
+    }
+  }
+  if (nearest == nullptr) {
+    trust.sentence = "outside the validated set: no kernel with this tile was measured";
+    return trust;
+  }
+  trust.validated = true;
+  trust.error_percent = nearest->error_percent;
+  const std::string where = is_shape(*nearest, problem) ? std::string("this tile and shape")
+                                                        : fmt::format("this tile at {0} x {0} x {0}", nearest->size);
+  trust.sentence =
+      nearest->error_percent
+          ? fmt::format("{} was measured: the cycles simulated with generated code are {}", where,
+                        off(*nearest->error_percent))
+          : fmt::format("{} was measured with nvcc's code; generated code is not compared with it yet", where);
+  return trust;
+}
+
+}  // namespace tilesim::app
