@@ -76,6 +76,38 @@ TEST_CASE("control fields are read as encoded") {
   CHECK_FALSE(depbar.control.yield_bit);
 }
 
+TEST_CASE("what ptxas needs for tiles in any order and at edges disassembles in its spelling") {
+  struct Word {
+    std::uint64_t low, high;
+    const char* text;
+  };
+  const Word words[] = {
+      {0x000000100f00788c, 0x000fc4000bf26270, "UISETP.GE.AND UP1, UPT, UR15, 0x10, UPT"},
+      {0x000000000000781c, 0x000fe40003f0f028, "PLOP3.LUT P0, PT, PT, PT, UP2, 0x80, 0x0"},
+      {0x0000000f050a72a5, 0x000fc6000f8e023f, "UIMAD.WIDE UR10, UR5, UR15, URZ"},
+      {0x0000003f04047287, 0x000fe20008000000, "USEL UR4, UR4, URZ, UP0"},
+      {0x00000000003f7886, 0x000fe20001000100, "VOTEU.ANY UP0, P2"},
+      {0x0000000809047848, 0x001fca0003fe0100, "VIMNMX R4, R9, 0x8, PT"},
+      {0x8000000b090d7246, 0x000fe20003800104, "VIADDMNMX R13, R9, -R11, R4, PT"},
+      {0x00000005000b7213, 0x000fe20000000000, "IABS R11, R5"},
+      {0x0000000b00067306, 0x000e300000209400, "I2F.RP R6, R11"},
+      {0x0000000600067308, 0x001e240000001000, "MUFU.RCP R6, R6"},
+      {0x0000000200037305, 0x000064000021f000, "F2I.FTZ.U32.TRUNC.NTZ R3, R2"},
+      {0x0000000703037227, 0x000fe200078e0002, "IMAD.HI.U32 R3, R3, R7, R2"},
+      {0x0000028000007945, 0x000fe20003800000, "BSSY B0, 0x290"},
+      {0x0000000000007941, 0x000fea0003800000, "BSYNC B0"},
+      {0x00000400011b7983, 0x000ea20000300800, "LDL.LU R27, [R1+0x4]"},
+      {0x0000501c01007387, 0x0001e20000100c00, "STL.128 [R1+0x50], R28"},
+      {0x00000000040d7fae, 0x0003e2000b921846, "LDGSTS.E [R13], desc[UR6][R4.64]"},
+      {0x01000000020d7fae, 0x000fe20009121c46, "LDGSTS.E.128 [R13+0x1000], desc[UR6][R2.64], P2"},
+      {0x01000000080d7fae, 0x000fe80008941c46, "LDGSTS.E.BYPASS.128.ZFILL [R13+0x1000], desc[UR6][R8.64], P1"},
+      {0x00000400020d7fae, 0x000fe8000b901dc6, "LDGSTS.E.BYPASS.LTC256B.128 [R13], desc[UR6][R2.64+0x400]"},
+  };
+  for (const Word& word : words) {
+    CHECK(disassemble(decoded(word.low, word.high)) == word.text);
+  }
+}
+
 TEST_CASE("operands of carry chains, constants and branches") {
   const SassInstruction add = decoded(0x0000000bff0b7210, 0x000fe400017fe4ff);  // IADD3.X R11, RZ, R11, RZ, P2, !PT
   CHECK(add.modifier(Modifier::kCarry) == 1);

@@ -122,4 +122,29 @@ TEST_CASE("LEA.HI shifts the pair and takes its high word") {
   CHECK(d == 1);
 }
 
+TEST_CASE("I2F rounds as told, F2I cuts, clamps and takes not-a-number for zero") {
+  const auto to_float = [](Word value, bool is_signed, unsigned rounding) {
+    Word d = 0;
+    integer_to_float<1>(&d, &value, 32, is_signed, rounding);
+    return std::bit_cast<float>(d);
+  };
+  CHECK(to_float(16777217, true, 0) == 16777216.0F);
+  CHECK(to_float(16777217, true, 2) == 16777218.0F);
+  CHECK(to_float(16777217, true, 3) == 16777216.0F);
+  CHECK(to_float(0xffffffff, true, 0) == -1.0F);
+  CHECK(to_float(0xffffffff, false, 1) == 4294967040.0F);
+  CHECK(to_float(0xffffffff, false, 2) == 4294967296.0F);
+  const auto to_integer = [](float value, bool is_signed) {
+    Word d = 0;
+    const Word a = std::bit_cast<Word>(value);
+    float_to_integer<1>(&d, &a, is_signed, 3);
+    return d;
+  };
+  CHECK(to_integer(-1.9F, true) == 0xffffffff);
+  CHECK(to_integer(-1.9F, false) == 0);
+  CHECK(to_integer(1e20F, false) == 0xffffffff);
+  CHECK(to_integer(1e20F, true) == 0x7fffffff);
+  CHECK(to_integer(NAN, true) == 0);
+}
+
 }  // namespace tilesim::traces::lanes

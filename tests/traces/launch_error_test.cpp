@@ -163,15 +163,15 @@ TEST_CASE("a loaded value under one guard and an address under the same guard do
   CHECK_FALSE(SassKernel::create(mixed, small::launch(32, 1024)).has_value());
 }
 
-TEST_CASE("divergent branches and exits are refused by name") {
-  const DecodedKernel branches =
+TEST_CASE("what only a part of a warp may not do is refused by name") {
+  const DecodedKernel loop = small::kernel({small::read_thread_index(0), small::is_at_least(0, 0, 5), small::nop(),
+                                            small::guarded(small::branch(-2), 0, false), small::exit()});
+  CHECK(mentions(stream_failure(loop, small::launch(32, 0)).message,
+                 "'@P0 BRA 0x20' (warp 0 of CTA 0, 0, 0): lanes that leave a loop in different trips"));
+  const DecodedKernel barrier =
       small::kernel({small::read_thread_index(0), small::is_at_least(0, 0, 5),
-                     small::guarded(small::branch(1), 0, false), small::nop(), small::exit()});
-  CHECK(mentions(stream_failure(branches, small::launch(32, 0)).message,
-                 "'@P0 BRA 0x40' (warp 0 of CTA 0, 0, 0): divergent branch not supported yet"));
-  const DecodedKernel exits = small::kernel({small::read_thread_index(0), small::is_at_least(0, 0, 5),
-                                             small::guarded(small::exit(), 0, false), small::exit()});
-  CHECK(mentions(stream_failure(exits, small::launch(32, 0)).message, "exit of a part of the warp"));
+                     small::guarded(small::branch(1), 0, false), small::synchronise(), small::exit()});
+  CHECK(mentions(stream_failure(barrier, small::launch(32, 0)).message, "a barrier that only a part of the warp"));
 }
 
 TEST_CASE("a branch on which all lanes of a partial warp agree is uniform") {

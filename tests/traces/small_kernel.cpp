@@ -46,6 +46,13 @@ Encoding branch(int distance) {
   word.set_field(34, 48, words >> 8);
   return word;
 }
+Encoding synchronise() { return {0x0000000000007b1d, 0x000fec0000010000}; }
+Encoding converge_at(int distance) {
+  Encoding word{0x0000000000007945, 0x000fe20003800000};
+  word.set_field(34, 30, static_cast<std::uint64_t>(distance) * 4);
+  return word;
+}
+Encoding converge() { return {0x0000000000007941, 0x000fea0003800000}; }
 Encoding exit() { return {0x000000000000794d, 0x000fea0003800000}; }
 Encoding nop() { return {0x0000000000007918, 0x000fc00000000000}; }
 Encoding guarded(Encoding instruction, unsigned predicate, bool negated) {

@@ -13,7 +13,10 @@ namespace tilesim::traces::small {
 [[nodiscard]] Encoding is_at_least(unsigned predicate, unsigned source, unsigned value);      ///< ISETP.GE.AND
 [[nodiscard]] Encoding add_immediate(unsigned destination, unsigned source, unsigned value);  ///< VIADD
 [[nodiscard]] Encoding load_shared(unsigned destination, unsigned address);                   ///< LDS Rd, [Ra]
-[[nodiscard]] Encoding branch(int distance);  ///< BRA, in instructions from the next one
+[[nodiscard]] Encoding branch(int distance);       ///< BRA, in instructions from the next one
+[[nodiscard]] Encoding synchronise();              ///< BAR.SYNC 0
+[[nodiscard]] Encoding converge_at(int distance);  ///< BSSY B0, in instructions from the next one
+[[nodiscard]] Encoding converge();                 ///< BSYNC B0
 [[nodiscard]] Encoding exit();
 [[nodiscard]] Encoding nop();
 [[nodiscard]] Encoding guarded(Encoding instruction, unsigned predicate, bool negated);

@@ -137,6 +137,9 @@ Action Compiler::add_branch(const SassInstruction& in, Action action) {
   if (action == Action::kBranch) {
     out.target = static_cast<std::uint32_t>(in.operand(Role::kB).value) / kInstructionBytes;
   }
+  if (action == Action::kDiverge || action == Action::kConverge) {
+    out.barrier = in.operand(Role::kA).index;
+  }
   out.condition = predicate_source(in.operand(Role::kPredicateIn));
   program_.operand_index.push_back(static_cast<std::uint32_t>(program_.branches.size()));
   program_.branches.push_back(out);
@@ -352,8 +355,14 @@ Action Compiler::add(std::size_t index, bool needed) {
       return add_branch(in, Action::kBranch);
     case isa::ControlOp::kExit:
       return add_branch(in, Action::kExit);
+    case isa::ControlOp::kBarrier:
+      program_.operand_index.push_back(0);
+      return Action::kBarrier;
     case isa::ControlOp::kNone:
-      if (needed && in.opcode != Opcode::kNop && in.opcode != Opcode::kBssy && in.opcode != Opcode::kBsync) {
+      if (in.opcode == Opcode::kBssy || in.opcode == Opcode::kBsync) {
+        return add_branch(in, in.opcode == Opcode::kBssy ? Action::kDiverge : Action::kConverge);
+      }
+      if (needed && in.opcode != Opcode::kNop) {
         program_.operand_index.push_back(static_cast<std::uint32_t>(program_.operations.size()));
         program_.operations.push_back(operation(in));
         return Action::kCompute;

@@ -29,7 +29,10 @@ enum class Action : std::uint8_t {
   kCopy,     ///< LDGSTS: global to shared
   kLocal,    ///< access to local memory whose data nobody needs
   kSpill,    ///< access to local memory, with data
+  kBarrier,  ///< BAR.SYNC
   kBranch,
+  kDiverge,   ///< BSSY: the active lanes take part in a convergence barrier
+  kConverge,  ///< BSYNC: they wait there for the others
   kExit,
   kEnd,  ///< past the last instruction
 };
@@ -133,6 +136,7 @@ struct MemoryOperation {
 
 struct BranchOperation {
   std::uint32_t target = 0;
+  std::uint8_t barrier = 0;  ///< BSSY, BSYNC
   PredicateSource condition;
 };
 

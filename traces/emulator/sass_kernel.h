@@ -17,8 +17,8 @@ namespace tilesim::traces {
 /// executed for 32 lanes, everything else is counted. Every global access is checked to lie inside an allocation of the
 /// arguments and every shared access inside the CTA's shared memory; a violation, a divergent branch and the like end
 /// the stream with an error that names instruction, lane and listing line. Shared addresses are reported as the
-/// hardware sees them, from kSharedBase up; LDGSTS, LDL and STL report addresses as sim/isa/lane_address.h says. Immutable
-/// apart from set_trip_skip(); open() is thread-safe.
+/// hardware sees them, from kSharedBase up; LDGSTS, LDL and STL report addresses as sim/isa/lane_address.h says.
+/// Immutable apart from set_trip_skip(); open() is thread-safe.
 class SassKernel final : public isa::KernelStream {
  public:
   /// Errors (kUsage): an illegal launch, code for another architecture than sm_90, arguments shorter than the code

@@ -57,6 +57,9 @@ void WarpEmulator::start(const WarpContext& context, const WarpPosition& positio
   registers_.rows = rows;
   position_ = position;
   live_ = live;
+  active_ = live;
+  paths_.clear();
+  convergence_.fill({});
   memory_ = memory;
   trips_taken_ = 0;
   local_.clear();
@@ -121,8 +124,18 @@ bool WarpEmulator::act(Action action, isa::DynamicInstruction& out) {
         return skip_trips();
       }
       return true;
+    case Action::kBarrier:
+      if (active_ != live_) {
+        return refuse(out.index, "a barrier that only a part of the warp reaches", kUniformRemedy);
+      }
+      break;
+    case Action::kDiverge:
+      diverge(out.index, out.active_mask);
+      break;
+    case Action::kConverge:
+      return converge(out.index, out.branch_taken);
     case Action::kExit:
-      return exit(out.index, out.active_mask);
+      return exit(out.index, out.active_mask, out.branch_taken);
     case Action::kEnd:
       return refuse(out.index - 1, "the warp runs past the end of the code", "Pass the whole function's listing.");
     case Action::kNothing:
@@ -270,27 +283,79 @@ bool WarpEmulator::branch(std::uint32_t index, std::uint32_t mask, bool& taken) 
   const MicroProgram& program = *context_->program;
   const BranchOperation& operation = program.branches[program.operand_index[index]];
   const std::uint32_t taking = mask & registers_.holds(false, operation.condition.index, operation.condition.negated);
-  if (taking != 0 && taking != live_) {
-    return refuse(index, "divergent branch not supported yet", kUniformRemedy);
-  }
-  taken = taking != 0;
-  if (taken && operation.target == index) {
+  if (taking != 0 && operation.target == index) {
     return refuse(index, "the warp branches to itself for ever", kLaunchRemedy);
   }
+  if (taking != 0 && taking != active_) {  // those that go straight on do so first
+    constexpr std::size_t kMostPaths = 1024;
+    if (operation.target < index || paths_.size() >= kMostPaths) {
+      return refuse(index, "lanes that leave a loop in different trips are not supported yet", kUniformRemedy);
+    }
+    paths_.push_back({taking, operation.target});
+    active_ &= ~taking;
+    taken = false;
+    next_index_ = index + 1;
+    return true;
+  }
+  taken = taking != 0;
   next_index_ = taken ? operation.target : index + 1;
   return true;
 }
 
-bool WarpEmulator::exit(std::uint32_t index, std::uint32_t mask) {
+void WarpEmulator::diverge(std::uint32_t index, std::uint32_t mask) {
+  const MicroProgram& program = *context_->program;
+  convergence_[program.branches[program.operand_index[index]].barrier] = {mask, 0, index};
+}
+
+bool WarpEmulator::converge(std::uint32_t index, bool& jumped) {
+  const MicroProgram& program = *context_->program;
+  Convergence& barrier = convergence_[program.branches[program.operand_index[index]].barrier];
+  barrier.waiting |= active_;
+  barrier.index = index;
+  const std::uint32_t members = barrier.members & live_;
+  if ((members & ~barrier.waiting) != 0) {
+    jumped = true;
+    return next_path(index);
+  }
+  active_ = members | active_;
+  barrier = {};
+  next_index_ = index + 1;
+  return true;
+}
+
+// Goes on with lanes that took another way, or that wait where nobody is missing any more.
+bool WarpEmulator::next_path(std::uint32_t index) {
+  if (!paths_.empty()) {
+    active_ = paths_.back().mask & live_;
+    next_index_ = paths_.back().index;
+    paths_.pop_back();
+    return active_ != 0 || next_path(index);
+  }
+  for (Convergence& barrier : convergence_) {
+    if (barrier.waiting != 0 && (barrier.members & live_ & ~barrier.waiting) == 0) {
+      active_ = barrier.waiting & live_;
+      next_index_ = barrier.index + 1;
+      barrier = {};
+      return true;
+    }
+  }
+  return refuse(index, "lanes wait for others that never come", kUniformRemedy);
+}
+
+bool WarpEmulator::exit(std::uint32_t index, std::uint32_t mask, bool& jumped) {
   const MicroProgram& program = *context_->program;
   const BranchOperation& operation = program.branches[program.operand_index[index]];
   const std::uint32_t leaving = mask & registers_.holds(false, operation.condition.index, operation.condition.negated);
-  if (leaving != 0 && leaving != live_) {
-    return refuse(index, "exit of a part of the warp not supported yet", kUniformRemedy);
+  live_ &= ~leaving;
+  active_ &= ~leaving;
+  next_index_ = index + 1;
+  if (live_ == 0) {
+    exited_ = true;
+    next_index_ = index;
+    return true;
   }
-  exited_ = leaving != 0;
-  next_index_ = index + (exited_ ? 0 : 1);
-  return true;
+  jumped = active_ == 0;
+  return !jumped || next_path(index);
 }
 
 bool WarpEmulator::run_to_branch(BranchEvent& out) {
@@ -305,10 +370,18 @@ bool WarpEmulator::run_to_branch(BranchEvent& out) {
       out.index = index;
       return branch(index, mask, out.taken);
     }
+    bool jumped = false;
     if (step.action == Action::kExit) {
-      if (!exit(index, mask)) {
+      if (!exit(index, mask, jumped)) {
         return false;
       }
+    } else if (step.action == Action::kConverge) {
+      if (!converge(index, jumped)) {
+        return false;
+      }
+    } else if (step.action == Action::kDiverge) {
+      diverge(index, mask);
+      ++next_index_;
     } else if (step.action == Action::kEnd) {
       return refuse(index - 1, "the warp runs past the end of the code", "Pass the whole function's listing.");
     } else {

@@ -1,6 +1,7 @@
 // One warp under emulation.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -56,7 +57,7 @@ class WarpEmulator final : public isa::WarpStream {
 
  private:
   [[nodiscard]] std::uint32_t guarded(const Step& step) const {
-    return step.always() ? live_ : live_ & registers_.holds(step.guard_uniform, step.guard, step.guard_negated);
+    return step.always() ? active_ : active_ & registers_.holds(step.guard_uniform, step.guard, step.guard_negated);
   }
   [[nodiscard]] const MemoryOperation& memory_operation(std::uint32_t index) const {
     return context_->program->memory[context_->program->operand_index[index]];
@@ -71,7 +72,10 @@ class WarpEmulator final : public isa::WarpStream {
   void move_local(const MemoryOperation& operation, const LaneAddresses& addresses, std::uint32_t mask);
   bool execute_plain(std::uint32_t index, std::uint32_t mask);
   bool branch(std::uint32_t index, std::uint32_t mask, bool& taken);
-  bool exit(std::uint32_t index, std::uint32_t mask);
+  bool exit(std::uint32_t index, std::uint32_t mask, bool& jumped);
+  void diverge(std::uint32_t index, std::uint32_t mask);
+  bool converge(std::uint32_t index, bool& jumped);
+  bool next_path(std::uint32_t index);
   bool inside_allocation(const isa::DynamicInstruction& out, unsigned bytes, std::uint32_t mask);
   bool skip_trips();
   bool skip_straight_trips(const std::vector<std::uint32_t>& body);
@@ -80,7 +84,22 @@ class WarpEmulator final : public isa::WarpStream {
   const WarpContext* context_ = nullptr;
   WarpRegisters registers_;
   WarpPosition position_;
-  std::uint32_t live_ = 0;
+  /// Lanes that take another way than the active ones, and where they go on.
+  struct Path {
+    std::uint32_t mask = 0;
+    std::uint32_t index = 0;
+  };
+  /// BSSY and BSYNC: who takes part, who waits, and behind which instruction they go on.
+  struct Convergence {
+    std::uint32_t members = 0;
+    std::uint32_t waiting = 0;
+    std::uint32_t index = 0;
+  };
+
+  std::uint32_t live_ = 0;    ///< lanes that have not exited
+  std::uint32_t active_ = 0;  ///< lanes that execute now; all live ones unless the warp has diverged
+  std::vector<Path> paths_;   ///< run after the present one, last first
+  std::array<Convergence, 16> convergence_{};
   std::size_t last_allocation_ = 0;
   std::uint64_t trips_taken_ = 0;
   FunctionalMemory* memory_ = nullptr;
