@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -109,24 +111,66 @@ std::int64_t shared_bytes_per_stage(const TileConfig& config) {
 
 std::int64_t shared_bytes(const TileConfig& config) { return shared_bytes_per_stage(config) * config.stages; }
 
-RegisterEstimate estimate_registers(const TileConfig& config) {
+namespace {
+
+// SIMT: a fit on what ptxas 13.0 allocates for kernels/simt (traces/calibration/ptxas/simt.csv, tests/traces prints how
+// well it holds). Beyond 16 accumulators ptxas keeps more fragments in flight the more products there are to hide
+// their latency; it settles just below 128 registers, where a CTA of 256 threads still runs twice, as long as it can.
+RegisterEstimate estimate_simt(const TileConfig& config) {
+  const bool async = config.copy == CopyPath::kAsync;
+  const bool several = config.stages > 1 && !async;
+  const auto sums = static_cast<double>(accumulators_per_thread(config));
+  const std::int64_t per_round = std::max<std::int64_t>(1, threads_per_cta(config) * config.vec);
+  const auto copies =
+      static_cast<double>(ceil_div(config.bm * config.bk, per_round) + ceil_div(config.bn * config.bk, per_round));
+  const auto beyond = [sums](double bound) { return std::max(0.0, sums - bound); };
+
+  double staging = several ? (sums >= 64 ? 0.53 : 0.34) * copies * static_cast<double>(config.vec) : 0.0;
+  double addresses = 25.8 + 0.8 * copies + (async ? 4.6 : several ? 1.2 : 0.0);
+  if (config.swizzle > 0) {
+    addresses += (async ? 0.0 : 5.0) + (config.swizzle == 3 ? 17.0 : 0.0);
+  }
+  addresses -= threads_per_cta(config) <= 128 ? 1.1 : 0.0;
+  double operands = 0.41 * sums - 0.32 * beyond(16) + 0.45 * beyond(32) - 0.32 * beyond(64);
+  operands += (async || several ? 0.08 : 0.0) * beyond(32) - 0.4 * std::max(0.0, 16.0 - sums);
+
+  const double total = sums + operands + addresses + staging;
+  if (async && total > 115 && total < 142) {
+    operands += 127 - total;
+  } else if (several && total > 100 && total < 142) {
+    operands += (threads_per_cta(config) >= 256 ? 122 : 131) - total;
+  } else if (!async && !several && total > 116 && total < 130) {
+    operands += 119 - total;
+  }
+  RegisterEstimate estimate;
+  estimate.accumulators = accumulators_per_thread(config);
+  estimate.staging = std::llround(staging);
+  estimate.addresses = std::llround(addresses);
+  estimate.operands = std::llround(sums + operands + addresses + staging) - estimate.accumulators - estimate.staging -
+                      estimate.addresses;
+  return estimate;
+}
+
+RegisterEstimate estimate_mma(const TileConfig& config) {
   RegisterEstimate estimate;
   const std::int64_t bytes = element_bytes(config.dtype);
   estimate.accumulators = accumulators_per_thread(config);
-  if (config.family == Family::kSimt) {
-    estimate.operands = 2 * (config.tm + config.tn);
-    estimate.addresses = config.stages > 1 ? 24 : 16;
-  } else {  // fragments of one instruction depth: 16 bytes' worth of K per lane quad, in 32-bit registers
-    const std::int64_t depth = bytes == 2 ? 16 : 8;
-    estimate.operands = 2 * ceil_div((config.wm + config.wn) * depth * bytes, 32 * 4);
-    estimate.addresses = 8;
-  }
+  // Fragments of one instruction depth: 16 bytes' worth of K per lane quad, in 32-bit registers.
+  const std::int64_t depth = bytes == 2 ? 16 : 8;
+  estimate.operands = 2 * ceil_div((config.wm + config.wn) * depth * bytes, 32 * 4);
+  estimate.addresses = 8;
   if (config.copy == CopyPath::kRegister) {
     const std::int64_t threads = threads_per_cta(config);
     const std::int64_t tile = (config.bm + config.bn) * config.bk * bytes;
     estimate.staging = threads > 0 ? ceil_div(tile, threads * 4) : 0;
   }
   return estimate;
+}
+
+}  // namespace
+
+RegisterEstimate estimate_registers(const TileConfig& config) {
+  return config.family == Family::kSimt ? estimate_simt(config) : estimate_mma(config);
 }
 
 std::int64_t register_demand(const TileConfig& config) {

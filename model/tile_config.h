@@ -127,11 +127,10 @@ struct RegisterEstimate {
   [[nodiscard]] constexpr std::int64_t total() const { return accumulators + operands + staging + addresses; }
 };
 
-/// Estimate before there is code. Operand fragments are counted twice, since ptxas loads those of the next k while it
-/// multiplies with the current ones. The allowance for addresses (16, +8 with several buffers; mma 8) is fitted on the
-/// eight nvcc-built calibration kernels, on which the estimate is off by -7 to +20 %; no other kernel has checked it.
-/// The error can change the resident CTAs: sgemm 64x64x16 with 4x4 is estimated at 64 registers (4 CTAs) and has 69 (3
-/// CTAs).
+/// Estimate before there is code. SIMT: a fit on about 150 kernels that ptxas 13.0 made of kernels/simt; most are
+/// within 8 registers. mma: operand fragments twice, since ptxas loads those of the next k while it multiplies with the
+/// current ones, and an allowance for addresses fitted on three calibration kernels. The error can change the resident
+/// CTAs.
 [[nodiscard]] RegisterEstimate estimate_registers(const TileConfig& config);
 
 /// Registers a thread has: `registers` if given, else the estimate.

@@ -228,13 +228,13 @@ TEST_CASE("the scheduler keeps dependences, for random blocks") {
     const int count = 5 + static_cast<int>(random() % 80);
     for (int i = 0; i < count; ++i) {
       generator::Operation op;
-      const unsigned kind = random() % 4;
+      const auto kind = random() % 4;
       op.code.pipe = kind == 0 ? isa::Pipe::kAlu : kind == 1 ? isa::Pipe::kLsu : isa::Pipe::kFma;
       if (kind == 1) {
         op.code.memory = isa::MemoryOp::kLoadShared;
         op.kind = generator::ResultKind::kShared;
       }
-      for (unsigned u = random() % 3; u > 0; --u) {
+      for (auto u = random() % 3; u > 0; --u) {
         op.uses.push_back({static_cast<int>(random() % block.values.size()), 0});
       }
       block.values.push_back({1 << (random() % 3), false});

@@ -74,8 +74,11 @@ void set_reuse(std::vector<Operation>& operations) {
 LoopOverhead loop_overhead(const model::TileConfig& config) {
   const auto copies =
       static_cast<int>(model::copies_per_thread(config, false) + model::copies_per_thread(config, true));
-  const bool buffers = config.stages > 1;
-  return {6 + 2 * copies + (buffers ? 6 : 0), buffers ? 2 : 1};
+  // What ptxas 13.0 spends on pointers, buffer addresses and the counter (traces/calibration/ptxas/simt.csv).
+  if (config.copy == model::CopyPath::kAsync) {
+    return {8 + 7 * copies / 2, 12};
+  }
+  return config.stages > 1 ? LoopOverhead{6 + 9 * copies / 4, 6} : LoopOverhead{3 + copies, 1};
 }
 
 int fragment_budget(const model::TileConfig& config) {

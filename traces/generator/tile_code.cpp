@@ -379,12 +379,10 @@ TileCode make_tile_code(const model::TileConfig& config, TileAccesses& accesses)
   build.store_c(false);
   emit.append(build.take(), kLargestRegisterCount);
 
-  code.registers = emit.most_registers();
+  const auto demand = static_cast<int>(model::register_demand(config));
   const int cap = config.register_cap != 0 ? static_cast<int>(config.register_cap) : kLargestRegisterCount;
-  if (code.registers > cap) {
-    code.spilled_bytes = std::int64_t{4} * (code.registers - cap);
-    code.registers = cap;
-  }
+  code.registers = std::min(demand, cap);
+  code.spilled_bytes = std::int64_t{4} * (demand - code.registers);
   code.program.name = "tile_gemm";
   code.program.registers_referenced = code.registers;
   return std::move(code);
