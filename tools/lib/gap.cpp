@@ -97,7 +97,7 @@ const std::vector<Mechanism>& mechanisms() {
 
 /// Waves of resident CTAs that the short runs simulate, and the fewest CTAs per SM.
 constexpr std::int64_t kWaves = 3;
-constexpr std::int64_t kLeastCtas = 8;
+constexpr std::int64_t kLeastCtas = 4;
 
 /// How many CTAs the short runs launch; the time of an SM with many CTAs is scaled from fewer.
 struct Sample {
