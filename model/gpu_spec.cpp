@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <sstream>
@@ -178,6 +179,23 @@ Result<void> check_unknown(const toml::table& root, const std::string& origin) {
   return {};
 }
 
+/// Rules between numbers. `origin` names the file or flag.
+Result<void> check_consistency(const GpuSpec& spec, const std::string& origin) {
+  if (spec.device.gpc_count > spec.device.sm_count) {
+    return fail(ErrorKind::kUsage,
+                fmt::format("device.gpc_count = {} is more than device.sm_count = {}", spec.device.gpc_count,
+                            spec.device.sm_count),
+                "give at most one GPC per SM", origin);
+  }
+  if (spec.l2.effective_bytes > spec.l2.capacity_bytes) {
+    return fail(ErrorKind::kUsage,
+                fmt::format("l2.effective_bytes = {} is more than l2.capacity_bytes = {}", spec.l2.effective_bytes,
+                            spec.l2.capacity_bytes),
+                "what all SMs can use is at most the capacity", origin);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string_view to_string(Confidence confidence) {
@@ -230,10 +248,19 @@ Result<GpuSpec> parse_gpu_spec(std::string_view text, const std::string& origin)
     field.store(spec, entry->value);
     spec.provenance.push_back(std::move(*entry));
   }
+  if (Result<void> consistent = check_consistency(spec, origin); !consistent) {
+    return tl::unexpected<Error>(consistent.error());
+  }
   return spec;
 }
 
 Result<GpuSpec> load_gpu_spec(const std::string& path) {
+  constexpr std::uintmax_t kLongestSpec = std::uintmax_t{1} << 20;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error) || std::filesystem::file_size(path, error) > kLongestSpec) {
+    return fail(ErrorKind::kUsage, fmt::format("GPU spec \"{}\" is not a file of at most 1 MiB", path),
+                "give a TOML file; model/specs/h200.toml is an example to copy, 'tilesim gpus' lists the shipped ones");
+  }
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (!file || !(text << file.rdbuf())) {
@@ -285,6 +312,11 @@ Result<void> override_gpu_spec(GpuSpec& spec, std::string_view key, std::string_
   }
   if (Result<void> ok = check_range(*field, amount, ""); !ok) {
     return ok;
+  }
+  GpuSpec changed = spec;
+  field->store(changed, amount);
+  if (Result<void> consistent = check_consistency(changed, "--set gpu." + std::string(key)); !consistent) {
+    return consistent;
   }
   field->store(spec, amount);
   for (Provenance& provenance : spec.provenance) {

@@ -68,8 +68,8 @@
 
 #define TILESIM_SPEC_L1(FIELD) \
   FIELD(capacity_bytes, Int, "B", 1024, 1073741824, "L1 data cache and shared memory together, per SM") \
-  FIELD(line_bytes, Int, "B", 32, 1024, "line") \
-  FIELD(sector_bytes, Int, "B", 16, 1024, "sector") \
+  FIELD(line_bytes, Int, "B", 128, 128, "line") \
+  FIELD(sector_bytes, Int, "B", 32, 32, "sector") \
   FIELD(associativity, Int, "ways", 1, 4096, "ways per set") \
   FIELD(hit_latency, Int, "cycles", 1, 10000, "LDG.32 hit, issue to dependent issue") \
   FIELD(tag_lines_per_cycle, Int, "lines", 1, 64, "lines looked up per cycle") \

@@ -217,6 +217,17 @@ TEST_CASE("Unknown GPUs and unreadable files", "[model]") {
   CHECK_FALSE(load_gpu_spec(std::filesystem::temp_directory_path().string()));
 }
 
+TEST_CASE("Numbers that contradict each other, and what is no spec file", "[model]") {
+  GpuSpec spec = *find_gpu_spec("h200");
+  CHECK(override_gpu_spec(spec, "device.gpc_count", "133").error().message ==
+        "device.gpc_count = 133 is more than device.sm_count = 132");
+  CHECK(override_gpu_spec(spec, "l2.effective_bytes", "52428801").error().message ==
+        "l2.effective_bytes = 52428801 is more than l2.capacity_bytes = 52428800");
+  CHECK(spec.device.gpc_count < 132);
+  CHECK_FALSE(override_gpu_spec(spec, "l1.line_bytes", "100"));
+  CHECK(load_gpu_spec("/dev/zero").error().message == "GPU spec \"/dev/zero\" is not a file of at most 1 MiB");
+}
+
 TEST_CASE("A spec file on disk is found by its path", "[model]") {
   const auto path = std::filesystem::temp_directory_path() / fmt::format("tilesim-spec-test-{}.toml", std::rand());
   std::ofstream(path) << spec_text();

@@ -133,4 +133,26 @@ TEST_CASE("a launch that does not fit an SM is refused", "[cli]") {
   require_refused(Replay{}.words({"--regs", "256"}), {"--regs 256"});
 }
 
+TEST_CASE("fewer registers than the code uses are refused", "[cli]") {
+  require_refused(Replay{}.words({"--regs", "20"}), {"--regs 20", "registers that the code uses"});
+}
+
+TEST_CASE("arguments that do not match the kernel's signature are refused", "[cli]") {
+  Replay replay;
+  replay.args = "i64:32,i32:32,i32:64,ptr:8KiB,ptr:8KiB,ptr:4KiB";
+  require_refused(replay.words(), {"argument 1 is 'i64:32'", "parameter is int", "pass i32"});
+  replay.args = "i32:32,i32:32,i32:64,ptr:8KiB,ptr:8KiB,ptr:4KiB,i32:1";
+  require_refused(replay.words(), {"takes 6 arguments", "7 given"});
+}
+
+TEST_CASE("allocations beyond the GPU's memory are refused", "[cli]") {
+  Replay replay;
+  replay.args = "i32:32,i32:32,i32:64,ptr:100GiB,ptr:100GiB,ptr:4KiB";
+  require_refused(replay.words(), {"bytes, h200 has", "smaller ptr"});
+}
+
+TEST_CASE("code for another compute capability is refused", "[cli]") {
+  require_refused(Replay{}.words({"--set", "gpu.device.compute_capability_major=8"}), {"sm_90", "8.0"});
+}
+
 }  // namespace tilesim::test

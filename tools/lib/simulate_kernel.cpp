@@ -104,6 +104,10 @@ void add_notes(KernelResult& r) {
     r.notes.push_back(fmt::format("shared-memory carve-out not given: the largest, {} KB, assumed; pass --carveout",
                                   r.occupancy.carveout_kb));
   }
+  if (r.launch.carveout_kb && *r.launch.carveout_kb != r.occupancy.carveout_kb) {
+    r.notes.push_back(fmt::format("{} KB is no carve-out of this GPU: the next one, {} KB, is taken",
+                                  *r.launch.carveout_kb, r.occupancy.carveout_kb));
+  }
   if (r.barrier_share > 0.10) {
     r.notes.push_back(
         fmt::format("warning: {:.1f} % of all warp time waits at barriers (over 10 %)", 100.0 * r.barrier_share));
