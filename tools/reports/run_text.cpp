@@ -15,7 +15,7 @@ namespace tilesim::reports {
 namespace {
 
 constexpr std::size_t kScreenLines = 40;
-constexpr double kSmallPart = 0.005;  ///< of the time; smaller parts are summed up on the screen
+constexpr double kSmallPart = 0.01;  ///< of the time; smaller parts are summed up on the screen
 constexpr int kGapBar = 20;
 constexpr std::size_t kNamedWaits = 3;
 
