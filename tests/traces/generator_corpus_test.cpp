@@ -3,64 +3,16 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <fstream>
-#include <map>
-#include <sstream>
 
 #include "model/legality.h"
 #include "model/occupancy.h"
 #include "tests/support/catch.h"
+#include "tests/support/ptxas_corpus.h"
 #include "traces/generator/tile_kernel.h"
 
 using namespace tilesim;
 
 namespace {
-
-using Row = std::map<std::string, std::string>;
-
-std::vector<Row> read_rows() {
-  std::ifstream file(TILESIM_PTXAS_FOLDER "/simt.csv");
-  REQUIRE(file);
-  std::vector<std::string> header;
-  std::vector<Row> rows;
-  for (std::string line; std::getline(file, line);) {
-    std::stringstream cells(line);
-    Row row;
-    std::size_t i = 0;
-    for (std::string cell; std::getline(cells, cell, ','); ++i) {
-      if (rows.empty() && header.size() <= i && line.starts_with("name,")) {
-        header.push_back(cell);
-      } else {
-        row[header.at(i)] = cell;
-      }
-    }
-    if (!row.empty()) {
-      rows.push_back(row);
-    }
-  }
-  return rows;
-}
-
-std::int64_t number(const Row& row, const std::string& column) { return std::stoll(row.at(column)); }
-
-model::TileConfig config_of(const Row& row) {
-  model::TileConfig c;
-  c.bm = number(row, "BM");
-  c.bn = number(row, "BN");
-  c.bk = number(row, "BK");
-  c.tm = number(row, "TM");
-  c.tn = number(row, "TN");
-  c.stages = number(row, "STAGES");
-  c.vec = number(row, "VEC");
-  c.pad_a = number(row, "PAD_A");
-  c.pad_b = number(row, "PAD_B");
-  c.swizzle = number(row, "SWIZZLE");
-  c.copy = row.at("COPY") == "reg" ? model::CopyPath::kRegister : model::CopyPath::kAsync;
-  c.layout = *model::parse_layout(row.at("LAYOUT"));
-  c.raster = *model::parse_raster(row.at("RASTER"));
-  c.register_cap = number(row, "REGS");
-  return c;
-}
 
 /// Instructions of the main loop by class.
 struct LoopCounts {
@@ -70,12 +22,12 @@ struct LoopCounts {
   }
 };
 
-LoopCounts measured_counts(const Row& row) {
+LoopCounts measured_counts(const test::CorpusRow& row) {
   LoopCounts n;
   const auto sum = [&row](std::initializer_list<const char*> columns) {
     double s = 0;
     for (const char* column : columns) {
-      s += static_cast<double>(number(row, std::string("loop_") + column));
+      s += static_cast<double>(row.number(std::string("loop_") + column));
     }
     return s;
   };
@@ -85,7 +37,7 @@ LoopCounts measured_counts(const Row& row) {
   n.global_loads = sum({"ldg32", "ldg64", "ldg128"});
   n.copies = sum({"ldgsts32", "ldgsts64", "ldgsts128"});
   n.barriers = sum({"bar"});
-  n.other = static_cast<double>(number(row, "loop_instructions")) - n.all();
+  n.other = static_cast<double>(row.number("loop_instructions")) - n.all();
   return n;
 }
 
@@ -122,13 +74,13 @@ std::int64_t resident(const model::TileConfig& config, std::int64_t registers) {
 }  // namespace
 
 TEST_CASE("generated code against ptxas: registers, resident CTAs, main loop") {
-  const auto rows = read_rows();
+  const auto rows = test::read_ptxas_corpus();
   const auto gpu = *model::find_gpu_spec("h200");
   int compared = 0, registers_right = 0, ctas_right = 0, loops_right = 0;
-  for (const Row& row : rows) {
-    const model::TileConfig config = config_of(row);
-    if (config.register_cap != 0 || number(row, "EPILOGUE") != 0 || number(row, "RAGGED") != 0 ||
-        number(row, "spill_store_bytes") != 0) {
+  for (const test::CorpusRow& row : rows) {
+    const model::TileConfig config = row.config();
+    if (config.register_cap != 0 || row.number("EPILOGUE") != 0 || row.number("RAGGED") != 0 ||
+        row.number("spill_store_bytes") != 0) {
       continue;
     }
     model::Problem problem;
@@ -137,7 +89,7 @@ TEST_CASE("generated code against ptxas: registers, resident CTAs, main loop") {
     problem.k = 16 * config.bk;
     const auto kernel = traces::TileKernel::create(config, problem);
     REQUIRE(kernel.has_value());
-    const std::int64_t measured = number(row, "registers");
+    const std::int64_t measured = row.number("registers");
     const std::int64_t estimated = (*kernel)->estimate().registers;
     const LoopCounts loop = measured_counts(row);
     const LoopCounts guess = estimated_counts((*kernel)->program());

@@ -1,5 +1,6 @@
 #include "tools/lib/run.h"
 
+#include "tools/lib/compiled_tile.h"
 #include "tools/lib/simulate_kernel.h"
 #include "tools/lib/tile_check.h"
 #include "tools/lib/tile_source.h"
@@ -11,12 +12,22 @@ Result<RunResult> run_tile(const model::GpuSpec& gpu, const RunRequest& request)
       !legal) {
     return tl::unexpected<Error>(legal.error());
   }
+  if (request.compile) {
+    const auto compiled = compile_tile(request.config, request.problem);
+    if (!compiled) {
+      return tl::unexpected<Error>(compiled.error());
+    }
+    return run_code(gpu, request,
+                    TileCode{compiled->source.get(), compiled->registers, compiled->shared_bytes,
+                             compiled->spilled_bytes, "compiled"});
+  }
   const auto source = TileSource::create(request.config, request.problem);
   if (!source) {
     return tl::unexpected<Error>(source.error());
   }
   const traces::CodeEstimate& code = (*source)->estimate();
-  return run_code(gpu, request, TileCode{source->get(), code.registers, code.shared_bytes, code.spilled_bytes});
+  return run_code(gpu, request,
+                  TileCode{source->get(), code.registers, code.shared_bytes, code.spilled_bytes, "estimated"});
 }
 
 Result<RunResult> run_code(const model::GpuSpec& gpu, const RunRequest& request, const TileCode& code) {
@@ -40,7 +51,7 @@ Result<RunResult> run_code(const model::GpuSpec& gpu, const RunRequest& request,
   }
   result.kernel = std::move(*kernel);
   result.kernel.kernel = tile_name(config);
-  result.kernel.code = "estimated";
+  result.kernel.code = code.origin;
   result.spilled_bytes = code.spilled_bytes;
   auto gap = split_gap(result.kernel, *code.source, result.sheet, request.threads);
   if (!gap) {

@@ -23,6 +23,7 @@ struct RunRequest {
   std::optional<int> carveout_kb;   ///< none = the largest
   std::optional<double> clock_mhz;  ///< none = the spec's for FP32 code
   bool detailed = false;            ///< every SM, every instruction
+  bool compile = false;             ///< nvcc's code instead of generated code
   int threads = 1;                  ///< host threads
 };
 
@@ -41,10 +42,11 @@ struct TileCode {
   std::int64_t registers = 0;  ///< per thread
   std::int64_t shared_bytes = 0;
   std::int64_t spilled_bytes = 0;  ///< per thread
+  const char* origin = "estimated";
 };
 
-/// Generates the code and answers. Errors (kUsage): an illegal configuration, as check_tile() says it; a configuration
-/// for which there is no generator; the simulator's.
+/// Generates (or compiles) the code and answers. Errors: an illegal configuration, as check_tile() says it; a
+/// configuration for which there is no generator; the compiler's; the simulator's.
 [[nodiscard]] Result<RunResult> run_tile(const model::GpuSpec& gpu, const RunRequest& request);
 
 /// The same for code that is there already; `code` must be that of the configuration.

@@ -38,7 +38,8 @@ std::string fact_lines(const app::RunResult& r, bool problem_assumed) {
       "Problem", fmt::format("{} x {} x {} {} {}{}: {}, grid {}x{}x{}", p.m, p.n, p.k,
                              model::to_string(r.sheet.config.dtype), model::to_string(r.sheet.config.layout),
                              problem_assumed ? " (assumed)" : "", si(k.flops, "FLOP"), q.grid.x, q.grid.y, q.grid.z));
-  text += fact("Code", fmt::format("{}, not compiled: {} threads, {} registers each{}, {} B shared", k.code,
+  text += fact("Code", fmt::format("{}: {} threads, {} registers each{}, {} B shared",
+                                   k.code == "compiled" ? "compiled by nvcc" : "estimated, not compiled",
                                    q.block.count(), q.registers, spills, q.shared_bytes));
   text += fact("Time", fmt::format("{} at {} MHz: {:.0f} cycles elapsed, {:.0f} active (mean)", si(k.seconds, "s"),
                                    plain(k.clock_mhz), k.cycles_elapsed_max, k.cycles_active_avg));

@@ -16,7 +16,8 @@ std::vector<Flag> run_flags() {
   std::vector<Flag> flags = tile_flags();
   const std::vector<Flag> own{
       {"regs", "N", "cap of registers per thread, like ptxas' maxrregcount", "Kernel", {}, false},
-      carveout_flag("Kernel")};
+      carveout_flag("Kernel"),
+      {"compile", "", "nvcc's code of kernels/simt instead of generated code; needs nvcc", "Kernel", {}, false}};
   const std::vector<Flag> all{
       {"all", "", "the whole sheet, every part of the gap and all advice", "Output", {}, false}};
   for (const auto& more : {own, problem_flags(), simulation_flags(), gpu_flags(), all, output_flags()}) {
@@ -43,6 +44,7 @@ Result<ExitCode> run(const Invocation& invocation) {
   request.carveout_kb = question->carveout_kb;
   request.clock_mhz = question->clock_mhz;
   request.detailed = invocation.has("detailed");
+  request.compile = invocation.has("compile");
   if (const auto done = read_host_threads(invocation, request.threads); !done) {
     return tl::unexpected<Error>(done.error());
   }

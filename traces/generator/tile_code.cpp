@@ -125,9 +125,10 @@ class Builder {
         }
       }
     }
-    Operation commit = operation(Pipe::kNone, "LDGDEPBAR");
+    Operation commit = operation(Pipe::kLsu, "LDGDEPBAR");
     commit.code.control = ControlOp::kCommitGroup;
     commit.code.write_scoreboard = 0;
+    commit.code.mio_registers = 1;  // it takes the place of a request with one source
     commit.after = copies;
     stores_.push_back(static_cast<int>(block_.operations.size()));
     push(std::move(commit));

@@ -1,0 +1,65 @@
+// Estimated code against compiled code: the cubins that nvcc made of kernels/simt (traces/calibration/ptxas), each
+// simulated beside what the tile generator makes of the same configuration. Prints one line per configuration.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "model/gpu_spec.h"
+#include "tests/support/catch.h"
+#include "tests/support/ptxas_corpus.h"
+#include "tools/lib/compiled_tile.h"
+#include "tools/lib/simulate_kernel.h"
+#include "tools/lib/tile_source.h"
+
+using namespace tilesim;
+
+namespace {
+
+double cycles(const model::GpuSpec& gpu, const app::KernelSource& source, std::int64_t registers,
+              std::int64_t shared_bytes) {
+  app::KernelLaunch launch;
+  launch.registers = static_cast<int>(registers);
+  launch.shared_bytes = shared_bytes;
+  const auto result = app::simulate_kernel(gpu, source, launch, std::nullopt, app::Effort{false, true, 2});
+  if (!result) {
+    FAIL(result.error().message);
+  }
+  return result->cycles_active_avg;
+}
+
+}  // namespace
+
+TEST_CASE("estimated against compiled code at 2048 x 2048 x 1024") {
+  const auto gpu = *model::find_gpu_spec("h200");
+  model::Problem problem;
+  problem.m = problem.n = 2048;
+  problem.k = 1024;
+  double sum = 0.0;
+  double worst = 0.0;
+  int count = 0;
+  for (const test::CorpusRow& row : test::read_ptxas_corpus()) {
+    const std::string path = fmt::format("{}/{}.cubin", TILESIM_PTXAS_FOLDER, row.at("name"));
+    if (!std::ifstream(path) || row.number("RAGGED") != 0 || row.number("EPILOGUE") != 0) {
+      continue;
+    }
+    const model::TileConfig config = row.config();
+    CAPTURE(row.at("name"));
+    const auto compiled = app::load_compiled_tile(path, config, problem);
+    REQUIRE(compiled.has_value());
+    const auto estimated = app::TileSource::create(config, problem);
+    REQUIRE(estimated.has_value());
+    const double truth = cycles(gpu, *compiled->source, compiled->registers, compiled->shared_bytes);
+    const auto& code = (*estimated)->estimate();
+    const double guess = cycles(gpu, **estimated, code.registers, code.shared_bytes);
+    const double error = guess / truth - 1.0;
+    fmt::print("{:<36} estimated {:>9.0f} cycles, {:>3} registers   compiled {:>9.0f}, {:>3}   {:+6.1f} %\n",
+               row.at("name"), guess, code.registers, truth, compiled->registers, 100.0 * error);
+    sum += std::abs(error);
+    worst = std::max(worst, std::abs(error));
+    ++count;
+  }
+  fmt::print("{} configurations: MAPE {:.1f} %, worst {:.1f} %\n", count, 100.0 * sum / count, 100.0 * worst);
+  CHECK(count >= 20);
+  CHECK(sum / count < 0.15);
+}

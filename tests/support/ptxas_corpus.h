@@ -1,0 +1,64 @@
+// The rows of traces/calibration/ptxas/simt.csv: what ptxas made of configurations of kernels/simt.
+#pragma once
+
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "model/tile_config.h"
+#include "tests/support/catch.h"
+
+namespace tilesim::test {
+
+struct CorpusRow {
+  std::map<std::string, std::string> cells;
+  [[nodiscard]] const std::string& at(const std::string& column) const { return cells.at(column); }
+  [[nodiscard]] std::int64_t number(const std::string& column) const { return std::stoll(at(column)); }
+  [[nodiscard]] model::TileConfig config() const {
+    model::TileConfig c;
+    c.bm = number("BM");
+    c.bn = number("BN");
+    c.bk = number("BK");
+    c.tm = number("TM");
+    c.tn = number("TN");
+    c.stages = number("STAGES");
+    c.vec = number("VEC");
+    c.pad_a = number("PAD_A");
+    c.pad_b = number("PAD_B");
+    c.swizzle = number("SWIZZLE");
+    c.copy = at("COPY") == "reg" ? model::CopyPath::kRegister : model::CopyPath::kAsync;
+    c.layout = *model::parse_layout(at("LAYOUT"));
+    c.raster = *model::parse_raster(at("RASTER"));
+    c.register_cap = number("REGS");
+    return c;
+  }
+};
+
+/// All rows; the folder is the compile definition TILESIM_PTXAS_FOLDER.
+inline std::vector<CorpusRow> read_ptxas_corpus() {
+  std::ifstream file(TILESIM_PTXAS_FOLDER "/simt.csv");
+  REQUIRE(file);
+  std::vector<std::string> header;
+  std::vector<CorpusRow> rows;
+  for (std::string line; std::getline(file, line);) {
+    std::stringstream cells(line);
+    std::vector<std::string> row;
+    for (std::string cell; std::getline(cells, cell, ',');) {
+      row.push_back(cell);
+    }
+    if (header.empty()) {
+      header = row;
+      continue;
+    }
+    CorpusRow named;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      named.cells[header.at(i)] = row[i];
+    }
+    rows.push_back(std::move(named));
+  }
+  return rows;
+}
+
+}  // namespace tilesim::test

@@ -1,0 +1,149 @@
+#include "tools/lib/compiled_tile.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <system_error>
+
+#include "tools/lib/run_program.h"
+#include "traces/cubin/cubin_reader.h"
+
+namespace tilesim::app {
+
+namespace {
+
+constexpr int kExitAbsent = 4;
+constexpr const char* kKernelName = "tile_gemm";
+
+std::filesystem::path kernels_folder() {
+  const char* named = std::getenv("TILESIM_KERNELS");
+  return named != nullptr ? named : TILESIM_KERNELS_FOLDER;
+}
+
+bool ragged(const model::TileConfig& config, const model::Problem& problem) {
+  return problem.m % config.bm != 0 || problem.n % config.bn != 0 || problem.k % config.bk != 0;
+}
+
+std::vector<std::string> keys_of(const model::TileConfig& c, const model::Problem& problem) {
+  return {fmt::format("BM={}", c.bm),
+          fmt::format("BN={}", c.bn),
+          fmt::format("BK={}", c.bk),
+          fmt::format("TM={}", c.tm),
+          fmt::format("TN={}", c.tn),
+          fmt::format("STAGES={}", c.stages),
+          fmt::format("VEC={}", c.vec),
+          fmt::format("PAD_A={}", c.pad_a),
+          fmt::format("PAD_B={}", c.pad_b),
+          fmt::format("SWIZZLE={}", c.swizzle),
+          fmt::format("COPY={}", to_string(c.copy)),
+          fmt::format("LAYOUT={}", to_string(c.layout)),
+          fmt::format("RASTER={}", to_string(c.raster)),
+          fmt::format("RAGGED={}", ragged(c, problem) ? 1 : 0),
+          fmt::format("REGS={}", c.register_cap)};
+}
+
+/// A folder that is removed with all that is in it.
+class ScratchFolder {
+ public:
+  [[nodiscard]] static Result<ScratchFolder> make() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "tilesim-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) {
+      return fail(ErrorKind::kFailed, fmt::format("cannot make a folder in {}", pattern),
+                  "set TMPDIR to a folder that can be written");
+    }
+    return ScratchFolder(pattern);
+  }
+  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(ScratchFolder&&) = delete;
+  ~ScratchFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) {
+      std::filesystem::remove_all(path_, ignored);
+    }
+  }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  explicit ScratchFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  std::filesystem::path path_;
+};
+
+}  // namespace
+
+Result<CompiledTile> load_compiled_tile(const std::filesystem::path& path, const model::TileConfig& config,
+                                        const model::Problem& problem) {
+  const auto cubin = traces::read_cubin(path);
+  if (!cubin) {
+    return tl::unexpected<Error>(cubin.error());
+  }
+  const auto kernel = traces::choose_kernel(*cubin, kKernelName);
+  if (!kernel) {
+    return tl::unexpected<Error>(kernel.error());
+  }
+  auto decoded = traces::decode_kernel(**kernel);
+  if (!decoded) {
+    return tl::unexpected<Error>(decoded.error());
+  }
+  const std::string arguments =
+      fmt::format("i32:{},i32:{},i32:{},ptr:{},ptr:{},ptr:{}", problem.m, problem.n, problem.k,
+                  4 * problem.m * problem.k, 4 * problem.k * problem.n, 4 * problem.m * problem.n);
+  auto parsed = traces::parse_arguments(arguments);
+  if (!parsed) {
+    return tl::unexpected<Error>(parsed.error());
+  }
+  CompiledTile compiled;
+  compiled.registers = (*kernel)->registers_per_thread;
+  compiled.shared_bytes = model::shared_bytes(config);
+  compiled.spilled_bytes = static_cast<std::int64_t>((*kernel)->local_bytes);
+  traces::LaunchParameters launch;
+  launch.grid = {static_cast<std::uint32_t>(model::ceil_div(problem.n, config.bn)),
+                 static_cast<std::uint32_t>(model::ceil_div(problem.m, config.bm)), 1};
+  launch.block = {static_cast<std::uint32_t>(model::threads_per_cta(config)), 1, 1};
+  launch.shared_bytes = static_cast<std::uint64_t>(compiled.shared_bytes);
+  launch.arguments = std::move(*parsed);
+  auto source = SassSource::create(std::move(*decoded), std::move(launch));
+  if (!source) {
+    return tl::unexpected<Error>(source.error());
+  }
+  compiled.source = std::move(*source);
+  return compiled;
+}
+
+Result<CompiledTile> compile_tile(const model::TileConfig& config, const model::Problem& problem) {
+  if (config.family != model::Family::kSimt || config.dtype != model::DataType::kF32 || problem.split_k != 1 ||
+      problem.batch != 1) {
+    return fail(ErrorKind::kUsage, "--compile covers the simt family in f32 without split-K and batches",
+                "leave --compile out");
+  }
+  const std::filesystem::path script = kernels_folder() / "simt" / "compile";
+  std::error_code error;
+  if (!std::filesystem::exists(script, error)) {
+    return fail(ErrorKind::kAbsent, fmt::format("the kernels' sources are not in {}", kernels_folder().string()),
+                "set TILESIM_KERNELS to the folder kernels/ of a source tree");
+  }
+  const auto scratch = ScratchFolder::make();
+  if (!scratch) {
+    return tl::unexpected<Error>(scratch.error());
+  }
+  const std::filesystem::path cubin = scratch->path() / "tile.cubin";
+  std::vector<std::string> arguments = keys_of(config, problem);
+  arguments.insert(arguments.begin(), cubin.string());
+  const auto done = run_program(script.string(), arguments);
+  if (!done) {
+    return tl::unexpected<Error>(done.error());
+  }
+  if (done->exit_code == kExitAbsent) {
+    return fail(ErrorKind::kAbsent, "--compile needs nvcc, which is not there",
+                "install the CUDA Toolkit and set CUDA_HOME or PATH, or leave --compile out");
+  }
+  if (done->exit_code != 0) {
+    return fail(ErrorKind::kFailed, "nvcc does not compile the configuration: " + done->errors,
+                "leave --compile out, or report this with the configuration");
+  }
+  return load_compiled_tile(cubin, config, problem);
+}
+
+}  // namespace tilesim::app

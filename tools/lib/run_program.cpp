@@ -1,0 +1,53 @@
+#include "tools/lib/run_program.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+
+extern char** environ;
+
+namespace tilesim::app {
+
+Result<ProgramResult> run_program(const std::string& program, const std::vector<std::string>& arguments) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return fail(ErrorKind::kFailed, fmt::format("cannot start {}: {}", program, std::strerror(errno)),
+                "close other programs and try again");
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+  std::vector<char*> words{const_cast<char*>(program.c_str())};
+  for (const std::string& argument : arguments) {
+    words.push_back(const_cast<char*>(argument.c_str()));
+  }
+  words.push_back(nullptr);
+  pid_t child = 0;
+  const int error = ::posix_spawn(&child, program.c_str(), &actions, nullptr, words.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  ::close(ends[1]);
+  if (error != 0) {
+    ::close(ends[0]);
+    return fail(ErrorKind::kFailed, fmt::format("cannot start {}: {}", program, std::strerror(error)),
+                "check that the file is there and executable");
+  }
+  ProgramResult result;
+  std::array<char, 4096> buffer{};
+  for (ssize_t n = 0; (n = ::read(ends[0], buffer.data(), buffer.size())) > 0;) {
+    result.errors.append(buffer.data(), static_cast<std::size_t>(n));
+  }
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  constexpr int kSignalled = 128;
+  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
+  return result;
+}
+
+}  // namespace tilesim::app
