@@ -8,37 +8,14 @@
 #include <sstream>
 
 #include "model/gpu_spec.h"
+#include "tests/accuracy/calibration_kernels.h"
 #include "tests/support/catch.h"
 #include "tools/lib/replay.h"
 
 using namespace tilesim;
+using namespace tilesim::test;
 
 namespace {
-
-struct Kernel {
-  const char* name;
-  int bm, bn, registers;
-  int shared_bytes;
-};
-constexpr Kernel kKernels[] = {{"sgemm_128_128_8_8_8_s1_p0", 128, 128, 119, 8192},
-                               {"sgemm_128_128_8_8_8_s2_p4", 128, 128, 128, 16640},
-                               {"sgemm_128_128_16_8_8_s2_p0", 128, 128, 143, 32768},
-                               {"sgemm_64_64_16_4_4_s2_p0", 64, 64, 69, 16384},
-                               {"sgemm_32_32_32_2_2_s1_p0", 32, 32, 30, 8192}};
-
-std::map<std::string, double> counters(const std::string& name, int size) {
-  std::ifstream file(fmt::format("{}/{}.{}x{}x{}.csv", TILESIM_CALIBRATION_FOLDER, name, size, size, size));
-  REQUIRE(file);
-  std::map<std::string, double> values;
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t first = line.find(',');
-    const std::size_t second = line.find(',', first + 1);
-    if (second != std::string::npos) {
-      values[line.substr(0, first)] = std::strtod(line.c_str() + second + 1, nullptr);
-    }
-  }
-  return values;
-}
 
 /// Shares of all waiting, by state name; selected and not_selected left out.
 template <class PerIssue>
@@ -73,7 +50,7 @@ struct Comparison {
   std::string largest_predicted, largest_measured;
 };
 
-Comparison compare(const model::GpuSpec& gpu, const Kernel& kernel, int size) {
+Comparison compare(const model::GpuSpec& gpu, const CalibrationKernel& kernel, int size) {
   Comparison c;
   c.measured = counters(kernel.name, size);
   app::ReplayRequest request;
@@ -126,7 +103,7 @@ TEST_CASE("calibration kernels: instructions, occupancy, conflicts, cycles and w
   auto gpu = model::find_gpu_spec("h200");
   REQUIRE(gpu.has_value());
   Score score;
-  for (const Kernel& kernel : kKernels) {
+  for (const CalibrationKernel& kernel : kCalibrationKernels) {
     for (const int size : {1024, 4096}) {
       Comparison c = compare(*gpu, kernel, size);
       const auto value = [&c](const std::string& name) { return c.predicted.metrics.at(name).value; };
@@ -159,7 +136,7 @@ TEST_CASE("calibration kernels: instructions, occupancy, conflicts, cycles and w
   // The same without the one number of the SM that is fitted to these kernels.
   REQUIRE(model::override_gpu_spec(*gpu, "mio.retry_cycles", "0").has_value());
   Score unfitted;
-  for (const Kernel& kernel : kKernels) {
+  for (const CalibrationKernel& kernel : kCalibrationKernels) {
     for (const int size : {1024, 4096}) {
       unfitted.add(compare(*gpu, kernel, size));
     }

@@ -2,10 +2,13 @@
 // simulated beside what the tile generator makes of the same configuration. Prints one line per configuration.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 
 #include "model/gpu_spec.h"
+#include "tests/accuracy/calibration_kernels.h"
 #include "tests/support/catch.h"
 #include "tests/support/ptxas_corpus.h"
 #include "tools/lib/compiled_tile.h"
@@ -62,4 +65,53 @@ TEST_CASE("estimated against compiled code at 2048 x 2048 x 1024") {
   fmt::print("{} configurations: MAPE {:.1f} %, worst {:.1f} %\n", count, 100.0 * sum / count, 100.0 * worst);
   CHECK(count >= 20);
   CHECK(sum / count < 0.15);
+}
+
+TEST_CASE("estimated code against measured kernels of the same tiles") {
+  const auto gpu = *model::find_gpu_spec("h200");
+  double sum = 0.0;
+  int count = 0;
+  int same_ctas = 0;
+  for (const test::CalibrationKernel& kernel : test::kCalibrationKernels) {
+    model::TileConfig config;
+    config.bm = kernel.bm;
+    config.bn = kernel.bn;
+    int stages = 0;
+    int pad = 0;
+    REQUIRE(std::sscanf(kernel.name, "sgemm_%*d_%*d_%ld_%ld_%ld_s%d_p%d", &config.bk, &config.tm, &config.tn, &stages,
+                        &pad) == 5);
+    config.stages = stages;
+    config.pad_a = pad;
+    for (const int size : {1024, 4096}) {
+      auto measured = test::counters(kernel.name, size);
+      model::Problem problem;
+      problem.m = problem.n = problem.k = size;
+      const auto source = app::TileSource::create(config, problem);
+      REQUIRE(source.has_value());
+      app::KernelLaunch launch;
+      launch.registers = (*source)->estimate().registers;
+      launch.shared_bytes = (*source)->estimate().shared_bytes;
+      launch.carveout_kb = static_cast<int>(measured["launch__shared_mem_config_size"] / 1024);
+      const auto result = app::simulate_kernel(gpu, **source, launch, std::nullopt, app::Effort{false, true, 2});
+      REQUIRE(result.has_value());
+      const double error = result->cycles_active_avg / measured["sm__cycles_active.avg"] - 1.0;
+      const double resident =
+          std::min({measured["launch__occupancy_limit_registers"], measured["launch__occupancy_limit_shared_mem"],
+                    measured["launch__occupancy_limit_warps"]});
+      fmt::print(
+          "{:<28} {}^3  estimated {:>9.0f} cycles, {:>3} registers, {} CTAs   measured {:>9.0f}, {:>3}, {}   {:+6.1f} "
+          "%\n",
+          kernel.name, size, result->cycles_active_avg, launch.registers, result->occupancy.ctas,
+          measured["sm__cycles_active.avg"], kernel.registers, resident, 100.0 * error);
+      CAPTURE(kernel.name, size);
+      CHECK(std::abs(error) < 0.20);
+      sum += std::abs(error);
+      ++count;
+      same_ctas += static_cast<double>(result->occupancy.ctas) == resident ? 1 : 0;
+    }
+  }
+  fmt::print("MAPE {:.1f} %, resident CTAs as measured in {} of {}\n", 100.0 * sum / count, same_ctas, count);
+  CHECK(sum / count < 0.12);
+  // Known gap: all 10 are wanted. These kernels come from other sources than kernels/simt, which the estimate follows.
+  CHECK(same_ctas >= 6);
 }
