@@ -28,7 +28,7 @@ Result<void> read_carveout(const Invocation& invocation, std::optional<int>& fie
 
 Result<void> read_host_threads(const Invocation& invocation, int& threads) {
   std::optional<int> given;
-  if (const auto done = read_integer(invocation, "j", 1, kMaxHostThreads, given); !done) {
+  if (auto done = read_integer(invocation, "j", 1, kMaxHostThreads, given); !done) {
     return done;
   }
   threads = given.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
