@@ -133,7 +133,8 @@ std::vector<SheetEntry> sheet_entries(const TileSheet& sheet) {
   Entries out;
   add_work(out, sheet.work);
   const Waves& waves = sheet.whole.waves;
-  add_intensity(out, sheet.intensity, static_cast<double>(waves.concurrent / sheet.residency.occupancy.ctas));
+  const std::int64_t sms = waves.concurrent / sheet.residency.occupancy.ctas;
+  add_intensity(out, sheet.intensity, static_cast<double>(sms));
   add_on_chip(out, sheet);
   add_whole(out, sheet);
   add_memory(out, sheet);

@@ -7,6 +7,7 @@
 #include "sim/chip/cta_scheduler.h"
 #include "sim/chip/memory_system.h"
 #include "sim/chip/request_generator.h"
+#include "sim/chip/request_order.h"
 #include "sim/engine/hash.h"
 
 namespace tilesim::sim {
@@ -22,7 +23,8 @@ class Simulation {
         sm_parameters_(make_sm_parameters(spec, options.l1_bytes)),
         chip_parameters_(make_chip_parameters(spec, options.clock_mhz)),
         scheduler_(chip_parameters_, kernel.grid().count(), options.ctas_per_sm),
-        memory_(chip_parameters_) {
+        memory_(chip_parameters_),
+        order_(chip_parameters_.sm_count) {
     sm_parameters_.policy = options.policy;
     const SmLoad load{static_cast<int>(spec.issue.sub_partitions), options.ctas_per_sm,
                       static_cast<int>((kernel.block().count() + isa::kWarpSize - 1) / isa::kWarpSize)};
@@ -142,29 +144,19 @@ class Simulation {
         return false;
       }
     }
-    sort_requests();
-    for (const std::uint64_t key : order_) {
-      const MemoryRequest& request = requests_[key & kIndexMask];
+    const std::span<const std::uint32_t> order = order_.sort(requests_);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      constexpr std::size_t kAhead = 12;
+      if (i + kAhead < order.size()) {
+        memory_.prefetch(requests_[order[i + kAhead]]);
+      }
+      const MemoryRequest& request = requests_[order[i]];
       const Cycle ready = request.write ? memory_.write(request) : memory_.read(request);
       if (request.wants_response) {
         sms_[request.sm]->deliver(MemoryResponse{ready, request.line, request.sectors, request.sm, request.write});
       }
     }
     return replace_ended();
-  }
-
-  /// Order (time, SM, sequence) as one number per request: requests of an SM are appended in sequence.
-  void sort_requests() {
-    Cycle first = kNever;
-    for (const MemoryRequest& request : requests_) {
-      first = std::min(first, request.time);
-    }
-    order_.clear();
-    for (std::size_t i = 0; i < requests_.size(); ++i) {
-      const auto time = static_cast<std::uint64_t>(requests_[i].time - first);
-      order_.push_back(time << (kIndexBits + kSmBits) | std::uint64_t{requests_[i].sm} << kIndexBits | i);
-    }
-    std::sort(order_.begin(), order_.end());
   }
 
   [[nodiscard]] bool follow(std::size_t leader) {
@@ -234,11 +226,8 @@ class Simulation {
   std::vector<std::vector<std::uint64_t>> shares_;
   std::vector<std::size_t> next_of_sm_;
   std::vector<RequestGenerators> generators_;  ///< by leader; empty if all SMs are simulated
-  static constexpr unsigned kIndexBits = 28;   ///< requests of one window
-  static constexpr unsigned kSmBits = 12;      ///< SMs, at most 4,096 by the spec's range
-  static constexpr std::uint64_t kIndexMask = (std::uint64_t{1} << kIndexBits) - 1;
   std::vector<MemoryRequest> requests_;
-  std::vector<std::uint64_t> order_;
+  RequestOrder order_;
   std::vector<CtaEnd> ended_;
   Cycle last_end_ = 0;
   const Error* error_ = nullptr;

@@ -13,9 +13,17 @@ L2Cache::L2Cache(std::int64_t lines, int ways)
       tags_(sets_ * ways_, ~std::uint64_t{0}),
       lines_(sets_ * ways_) {}
 
+std::uint64_t L2Cache::first_way(std::uint64_t line) const { return (mix(line) % sets_) * ways_; }
+
+void L2Cache::prefetch(std::uint64_t line) const {
+  const std::uint64_t first = first_way(line);
+  __builtin_prefetch(&tags_[first]);
+  __builtin_prefetch(&lines_[first]);
+}
+
 L2Cache::Line& L2Cache::access(std::uint64_t line, int& evicted_dirty) {
   evicted_dirty = 0;
-  const std::uint64_t first = (mix(line) % sets_) * ways_;
+  const std::uint64_t first = first_way(line);
   for (std::uint64_t i = first; i < first + ways_; ++i) {
     if (tags_[i] == line) {
       lines_[i].used = ++clock_;

@@ -24,7 +24,12 @@ class L2Cache {
   /// The entry of `line`, made if it is absent; then `evicted_dirty` says how many dirty sectors its victim had.
   Line& access(std::uint64_t line, int& evicted_dirty);
 
+  /// Brings the host's cache what access() will look at.
+  void prefetch(std::uint64_t line) const;
+
  private:
+  [[nodiscard]] std::uint64_t first_way(std::uint64_t line) const;
+
   std::uint64_t sets_;
   std::uint64_t ways_;
   std::uint64_t clock_ = 0;

@@ -26,6 +26,8 @@ class MemorySystem {
   [[nodiscard]] Cycle read(const MemoryRequest& request);
   /// When the SM hears that the L2 has taken a write. Not less than window() after the request.
   [[nodiscard]] Cycle write(const MemoryRequest& request);
+  /// Brings the host's cache what a coming request will look at.
+  void prefetch(const MemoryRequest& request) const { l2_.prefetch(request.line); }
   [[nodiscard]] const ChipCounters& counters() const { return counters_; }
 
  private:

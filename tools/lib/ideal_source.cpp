@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/shared_memory_rules.h"
+#include "sim/isa/lane_address.h"
 
 namespace tilesim::app {
 
@@ -71,11 +72,11 @@ class IdealWarp final : public isa::WarpStream {
     }
   }
 
-  /// The shared side of a copy stands in bits 48 to 63, in units of 4 bytes (sim::CopyLane).
   static void spread_copy(const isa::Instruction& inst, isa::DynamicInstruction& out) {
-    constexpr std::uint64_t kGlobalSide = (std::uint64_t{1} << 48) - 1;
-    for (std::uint64_t lane = 0; lane < isa::kWarpSize; ++lane) {
-      out.addresses[lane] = (out.addresses[lane] & kGlobalSide) | (lane * inst.access_bytes / 4) << 48;
+    for (std::uint32_t lane = 0; lane < isa::kWarpSize; ++lane) {
+      isa::CopyLane copy = isa::CopyLane::of(out.addresses[lane]);
+      copy.shared = lane * inst.access_bytes;
+      out.addresses[lane] = copy.packed();
     }
   }
 

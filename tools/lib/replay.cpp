@@ -39,7 +39,7 @@ Result<void> check_fits(const model::GpuSpec& gpu, const traces::DecodedKernel& 
                             gpu.device.compute_capability_major, gpu.device.compute_capability_minor),
                 "choose a GPU that the code was compiled for");
   }
-  if (const auto fits = traces::check_signature(name, request.arguments); !fits) {
+  if (auto fits = traces::check_signature(name, request.arguments); !fits) {
     return fits;
   }
   std::uint64_t bytes = 0;
