@@ -4,6 +4,7 @@
 #include <future>
 #include <map>
 #include <memory>
+#include <numeric>
 
 #include "sim/simulate.h"
 #include "tools/lib/kernel_result.h"
@@ -144,6 +145,28 @@ class Runner {
   std::vector<Representative> representatives_;
 };
 
+/// Extends the line through two runs by `factor` of their distance; the result is in `longer`.
+void extend(RunTotals& shorter, RunTotals& longer, double factor, const isa::Program& program) {
+  const std::vector<double*> from = numbers(shorter);
+  const std::vector<double*> to = numbers(longer);
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    *to[i] = std::max(0.0, *from[i] + (*to[i] - *from[i]) * factor);
+  }
+  // A state that shrinks with the length ends at zero; the others then make up the warps' time.
+  const double states = std::accumulate(longer.states.begin(), longer.states.end(), 0.0);
+  for (double& state : longer.states) {
+    state *= states > 0.0 ? longer.warp_cycles / states : 0.0;
+  }
+  // Write-back grows with the length of the runs only until all that was stored is in DRAM.
+  double stored = 0.0;
+  for (std::size_t i = 0; i < longer.sites.size(); ++i) {
+    const isa::Instruction& inst = program.instructions[i];
+    stored += inst.memory == isa::MemoryOp::kStoreGlobal ? longer.sites[i].requests * isa::kWarpSize * inst.access_bytes
+                                                         : 0.0;
+  }
+  longer.dram_write_bytes = std::min(longer.dram_write_bytes, stored);
+}
+
 Lengths lengths_for(std::uint64_t most_ctas, const Effort& effort) {
   return effort.brief || most_ctas >= kManyCtas ? kManyCtasLengths : kFewCtasLengths;
 }
@@ -195,11 +218,7 @@ Result<RunTotals> run_kernel(KernelResult& result, const KernelSource& source, c
   }
   const double factor = static_cast<double>(coverage.loop_trips - lengths.shorter) /
                         static_cast<double>(lengths.longer - lengths.shorter);
-  const std::vector<double*> from = numbers(shorter->totals);
-  const std::vector<double*> to = numbers(longer->totals);
-  for (std::size_t i = 0; i < to.size(); ++i) {
-    *to[i] = std::max(0.0, *from[i] + (*to[i] - *from[i]) * factor);
-  }
+  extend(shorter->totals, longer->totals, factor, source.program());
   return std::move(longer->totals);
 }
 
