@@ -6,6 +6,10 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "model/gpu_spec.h"
 #include "tests/accuracy/calibration_kernels.h"
@@ -19,6 +23,42 @@
 using namespace tilesim;
 
 namespace {
+
+/// sm__cycles_active.avg on an H200 by configuration, at the problem of the test
+/// (traces/calibration/ptxas/measured.csv).
+std::map<std::string, double> measured_cycles() {
+  std::ifstream file(TILESIM_PTXAS_FOLDER "/measured.csv");
+  REQUIRE(file);
+  std::map<std::string, double> values;
+  std::string line;
+  std::getline(file, line);
+  REQUIRE(line.starts_with("name,m,n,k,sm__cycles_active.avg spread,sm__cycles_active.avg,"));
+  while (std::getline(file, line)) {
+    std::stringstream cells(line);
+    std::vector<std::string> row;
+    for (std::string cell; std::getline(cells, cell, ',');) {
+      row.push_back(cell);
+    }
+    values[row.at(0)] = std::stod(row.at(5));
+  }
+  return values;
+}
+
+struct Errors {
+  double sum = 0.0, worst = 0.0;
+  int count = 0;
+  double add(double value, double truth) {
+    const double error = value / truth - 1.0;
+    sum += std::abs(error);
+    worst = std::max(worst, std::abs(error));
+    ++count;
+    return 100.0 * error;
+  }
+  [[nodiscard]] double mape() const { return sum / count; }
+  void print(const char* title) const {
+    fmt::print("{}: {} configurations, MAPE {:.1f} %, worst {:.1f} %\n", title, count, 100.0 * mape(), 100.0 * worst);
+  }
+};
 
 double cycles(const model::GpuSpec& gpu, const app::KernelSource& source, std::int64_t registers,
               std::int64_t shared_bytes) {
@@ -39,9 +79,10 @@ TEST_CASE("estimated against compiled code at 2048 x 2048 x 1024") {
   model::Problem problem;
   problem.m = problem.n = 2048;
   problem.k = 1024;
-  double sum = 0.0;
-  double worst = 0.0;
-  int count = 0;
+  const auto measured = measured_cycles();
+  Errors to_compiled;
+  Errors compiled_to_measured;
+  Errors estimated_to_measured;
   for (const test::CorpusRow& row : test::read_ptxas_corpus()) {
     const std::string path = fmt::format("{}/{}.cubin", TILESIM_PTXAS_FOLDER, row.at("name"));
     if (!std::ifstream(path) || row.number("RAGGED") != 0 || row.number("EPILOGUE") != 0) {
@@ -56,16 +97,21 @@ TEST_CASE("estimated against compiled code at 2048 x 2048 x 1024") {
     const double truth = cycles(gpu, *compiled->source, compiled->registers, compiled->shared_bytes);
     const auto& code = (*estimated)->estimate();
     const double guess = cycles(gpu, **estimated, code.registers, code.shared_bytes);
-    const double error = guess / truth - 1.0;
-    fmt::print("{:<36} estimated {:>9.0f} cycles, {:>3} registers   compiled {:>9.0f}, {:>3}   {:+6.1f} %\n",
-               row.at("name"), guess, code.registers, truth, compiled->registers, 100.0 * error);
-    sum += std::abs(error);
-    worst = std::max(worst, std::abs(error));
-    ++count;
+    const double on_gpu = measured.at(row.at("name"));
+    fmt::print(
+        "{:<36} estimated {:>8.0f} cycles, {:>3} registers  compiled {:>8.0f}, {:>3}  {:+6.1f} %   measured {:>8.0f}: "
+        "compiled {:+6.1f} %, estimated {:+6.1f} %\n",
+        row.at("name"), guess, code.registers, truth, compiled->registers, to_compiled.add(guess, truth), on_gpu,
+        compiled_to_measured.add(truth, on_gpu), estimated_to_measured.add(guess, on_gpu));
   }
-  fmt::print("{} configurations: MAPE {:.1f} %, worst {:.1f} %\n", count, 100.0 * sum / count, 100.0 * worst);
-  CHECK(count >= 20);
-  CHECK(sum / count < 0.15);
+  to_compiled.print("estimated against compiled");
+  compiled_to_measured.print("compiled against measured");
+  estimated_to_measured.print("estimated against measured");
+  CHECK(to_compiled.count >= 20);
+  CHECK(to_compiled.mape() < 0.15);
+  // Not targets of their own yet: what was found, so that it does not get worse unseen.
+  CHECK(compiled_to_measured.mape() < 0.06);
+  CHECK(estimated_to_measured.mape() < 0.08);
 }
 
 TEST_CASE("estimated code against measured kernels of the same tiles") {
