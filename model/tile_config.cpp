@@ -145,9 +145,10 @@ RegisterEstimate estimate_simt(const TileConfig& config) {
   RegisterEstimate estimate;
   estimate.accumulators = accumulators_per_thread(config);
   estimate.staging = std::llround(staging);
-  estimate.addresses = std::llround(addresses);
-  estimate.operands = std::llround(sums + operands + addresses + staging) - estimate.accumulators - estimate.staging -
-                      estimate.addresses;
+  const std::int64_t all = std::llround(sums + operands + addresses + staging);
+  const std::int64_t rest = std::max<std::int64_t>(0, all - estimate.accumulators - estimate.staging);
+  estimate.addresses = std::min(rest, static_cast<std::int64_t>(std::llround(addresses)));
+  estimate.operands = rest - estimate.addresses;
   return estimate;
 }
 

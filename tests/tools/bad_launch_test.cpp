@@ -155,4 +155,15 @@ TEST_CASE("code for another compute capability is refused", "[cli]") {
   require_refused(Replay{}.words({"--set", "gpu.device.compute_capability_major=8"}), {"sm_90", "8.0"});
 }
 
+TEST_CASE("more CTAs than are simulated are refused", "[cli]") {
+  require_refused({"run", "--m", "512", "--n", "512", "--k", "64", "--batch", "65535"},
+                  {"the grid has 1048560 CTAs", "larger tiles"});
+}
+
+TEST_CASE("run counts useful products only", "[cli]") {
+  const ProcessResult result = tilesim({"run", "--m", "1", "--n", "4096", "--k", "64"});
+  CHECK(result.exit_code == 0);
+  CHECK(result.out.find("f32 nn: 524.3 kFLOP") != std::string::npos);  // 2 * 1 * 4096 * 64
+}
+
 }  // namespace tilesim::test

@@ -105,7 +105,7 @@ TEST_CASE("only measured tiles on the measured GPU are validated", "[unit]") {
   const model::TileConfig config;  // 128x128x8, 8x8, one buffer
   CHECK(trust_of(config, {4096, 4096, 4096}, h200).validated);
   CHECK(trust_of(config, {4096, 4096, 4096}, h200).sentence.find("this tile and shape") == 0);
-  CHECK(trust_of(config, {1000, 1000, 1000}, h200).sentence.find("this tile at ") == 0);
+  CHECK(trust_of(config, {1000, 1000, 1000}, h200).sentence.find("not this shape, but this tile at ") == 0);
   model::TileConfig other = config;
   other.stages = 3;
   CHECK_FALSE(trust_of(other, {4096, 4096, 4096}, h200).validated);

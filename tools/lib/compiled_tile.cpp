@@ -47,9 +47,13 @@ std::vector<std::string> keys_of(const model::TileConfig& c, const model::Proble
 class ScratchFolder {
  public:
   [[nodiscard]] static Result<ScratchFolder> make() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "tilesim-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) {
-      return fail(ErrorKind::kFailed, fmt::format("cannot make a folder in {}", pattern),
+    std::error_code error;
+    std::string pattern = (std::filesystem::temp_directory_path(error) / "tilesim-XXXXXX").string();
+    if (error || ::mkdtemp(pattern.data()) == nullptr) {
+      const char* folder = std::getenv("TMPDIR");
+      return fail(ErrorKind::kUsage,
+                  fmt::format("no folder for temporary files can be made{}",
+                              folder != nullptr ? fmt::format(" in TMPDIR={}", folder) : std::string()),
                   "set TMPDIR to a folder that can be written");
     }
     return ScratchFolder(pattern);
@@ -136,12 +140,17 @@ Result<CompiledTile> compile_tile(const model::TileConfig& config, const model::
     return tl::unexpected<Error>(done.error());
   }
   if (done->exit_code == kExitAbsent) {
-    return fail(ErrorKind::kAbsent, "--compile needs nvcc, which is not there",
-                "install the CUDA Toolkit and set CUDA_HOME or PATH, or leave --compile out");
+    const char* named = std::getenv("NVCC");
+    return fail(ErrorKind::kAbsent,
+                fmt::format("--compile needs nvcc, which is not there{}",
+                            named != nullptr ? fmt::format(" (NVCC={})", named) : std::string()),
+                "install the CUDA Toolkit and set NVCC, CUDA_HOME or PATH, or leave --compile out");
   }
   if (done->exit_code != 0) {
-    return fail(ErrorKind::kFailed, "nvcc does not compile the configuration: " + done->errors,
-                "leave --compile out, or report this with the configuration");
+    return fail(ErrorKind::kFailed,
+                fmt::format("nvcc does not compile the configuration (exit code {}){}{}", done->exit_code,
+                            done->errors.empty() ? "" : ": ", done->errors),
+                "leave --compile out, or check the nvcc that NVCC, CUDA_HOME or PATH names");
   }
   return load_compiled_tile(cubin, config, problem);
 }

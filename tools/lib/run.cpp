@@ -1,5 +1,7 @@
 #include "tools/lib/run.h"
 
+#include <fmt/format.h>
+
 #include "tools/lib/compiled_tile.h"
 #include "tools/lib/simulate_kernel.h"
 #include "tools/lib/tile_check.h"
@@ -50,9 +52,16 @@ Result<RunResult> run_code(const model::GpuSpec& gpu, const RunRequest& request,
     return tl::unexpected<Error>(kernel.error());
   }
   result.kernel = std::move(*kernel);
+  result.kernel.flops = static_cast<double>(result.sheet.whole.flops.products);  // useful ones: edges are padded
   result.kernel.kernel = tile_name(config);
   result.kernel.code = code.origin;
   result.spilled_bytes = code.spilled_bytes;
+  if (code.spilled_bytes > 0 && !request.compile) {
+    result.kernel.notes.push_back(
+        fmt::format("warning: {} B per thread are spilled, which costs no time here: the kernel is slower than this, "
+                    "several times with hundreds of bytes; --compile replays the spills",
+                    code.spilled_bytes));
+  }
   auto gap = split_gap(result.kernel, *code.source, result.sheet, request.threads);
   if (!gap) {
     return tl::unexpected<Error>(gap.error());

@@ -128,6 +128,12 @@ Result<KernelResult> simulate_kernel(const model::GpuSpec& gpu, const KernelSour
   r.launch.grid = source.grid();
   r.launch.block = source.block();
   r.clock_mhz = clock_mhz.value_or(gpu.device.clock_fp32_mhz);
+  constexpr std::uint64_t kMostCtas = std::uint64_t{1} << 18;  // minutes to simulate
+  if (r.launch.grid.count() > kMostCtas) {
+    return fail(ErrorKind::kUsage,
+                fmt::format("the grid has {} CTAs; at most {} are simulated", r.launch.grid.count(), kMostCtas),
+                "use larger tiles, a smaller problem or fewer batches");
+  }
   const auto occupancy = fit(gpu, r.launch);
   if (!occupancy) {
     return tl::unexpected<Error>(occupancy.error());

@@ -69,6 +69,10 @@ Trust trust_of(const model::TileConfig& config, const model::Problem& problem, c
                                  gpu.id == kMeasuredGpu ? "this changed spec" : gpu.id, kMeasuredGpu);
     return trust;
   }
+  if (problem.split_k != 1 || problem.batch != 1) {
+    trust.sentence = "outside the validated set: nothing was measured with split-K or batches";
+    return trust;
+  }
   const MeasuredTile* nearest = nullptr;
   for (const MeasuredTile& tile : kMeasured) {
     if (is_tile(tile, config) && (nearest == nullptr || is_shape(tile, problem))) {
@@ -81,8 +85,9 @@ Trust trust_of(const model::TileConfig& config, const model::Problem& problem, c
   }
   trust.validated = true;
   trust.error_percent = nearest->error_percent;
-  const std::string where = is_shape(*nearest, problem) ? std::string("this tile and shape")
-                                                        : fmt::format("this tile at {0} x {0} x {0}", nearest->size);
+  const std::string where = is_shape(*nearest, problem)
+                                ? std::string("this tile and shape")
+                                : fmt::format("not this shape, but this tile at {0} x {0} x {0}", nearest->size);
   trust.sentence =
       nearest->error_percent
           ? fmt::format("{} was measured: the cycles simulated with generated code are {}", where,

@@ -33,7 +33,10 @@ std::string fact_lines(const app::RunResult& r, bool problem_assumed) {
   const app::KernelResult& k = r.kernel;
   const app::KernelLaunch& q = k.launch;
   const model::Problem& p = r.sheet.problem;
-  const std::string spills = r.spilled_bytes > 0 ? fmt::format(", {} B per thread spilled", r.spilled_bytes) : "";
+  const std::string spills = r.spilled_bytes > 0
+                                 ? fmt::format(", {} B per thread spilled{}", r.spilled_bytes,
+                                               k.code == "compiled" ? "" : " (not timed: slower than this)")
+                                 : "";
   std::string text = fact(
       "Problem", fmt::format("{} x {} x {} {} {}{}: {}, grid {}x{}x{}", p.m, p.n, p.k,
                              model::to_string(r.sheet.config.dtype), model::to_string(r.sheet.config.layout),
