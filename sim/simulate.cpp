@@ -57,11 +57,11 @@ class Simulation {
           }
         }
       }
-      if (!exchange()) {
+      if (!exchange(begin + window)) {
         return tl::unexpected<Error>(*error_);
       }
     }
-    if (!exchange()) {  // what request generators have left to send
+    if (!exchange(kNever)) {  // what request generators have left to send
       return tl::unexpected<Error>(*error_);
     }
     return finish();
@@ -125,12 +125,16 @@ class Simulation {
     for (const auto& sm : sms_) {
       next = sm == nullptr ? next : std::min(next, sm->next_time());
     }
+    for (const MemoryRequest& request : requests_) {
+      next = std::min(next, request.time);
+    }
     return next;
   }
 
-  /// The chip's side of a window: requests in total order, their answers, and new CTAs for ended ones.
-  [[nodiscard]] bool exchange() {
-    requests_.clear();
+  /// The chip's side of a window that ends before `end`: requests in total order, their answers, and new CTAs for ended
+  /// ones. Requests for later cycles (a load's further lines, generators behind their leader) are kept, so that the
+  /// order does not depend on where windows begin.
+  [[nodiscard]] bool exchange(Cycle end) {
     for (std::size_t i = 0; i < sms_.size(); ++i) {
       if (sms_[i] == nullptr) {
         continue;
@@ -151,11 +155,19 @@ class Simulation {
         memory_.prefetch(requests_[order[i + kAhead]]);
       }
       const MemoryRequest& request = requests_[order[i]];
+      if (request.time >= end) {
+        break;
+      }
+      if (request.time < taken_) {
+        engine_bug("a request for a cycle that the chip has passed");
+      }
+      taken_ = request.time;
       const Cycle ready = request.write ? memory_.write(request) : memory_.read(request);
       if (request.wants_response) {
         sms_[request.sm]->deliver(MemoryResponse{ready, request.line, request.sectors, request.sm, request.write});
       }
     }
+    std::erase_if(requests_, [end](const MemoryRequest& request) { return request.time < end; });
     return replace_ended();
   }
 
@@ -191,7 +203,7 @@ class Simulation {
           sms_[sm]->start_cta(p.slot, kernel_.open(p.cta, std::move(storage)), p.cta, p.time);
         }
       } else {
-        if (!generators_[sm].end_cta(end.ordinal, end.time)) {
+        if (!generators_[sm].end_cta(end.ordinal, end.time + chip_parameters_.window())) {
           error_ = &generators_[sm].error();
           return false;
         }
@@ -226,8 +238,9 @@ class Simulation {
   std::vector<std::vector<std::uint64_t>> shares_;
   std::vector<std::size_t> next_of_sm_;
   std::vector<RequestGenerators> generators_;  ///< by leader; empty if all SMs are simulated
-  std::vector<MemoryRequest> requests_;
+  std::vector<MemoryRequest> requests_;        ///< of the window, and those kept for later ones
   RequestOrder order_;
+  Cycle taken_ = 0;  ///< time of the last request that the chip has taken
   std::vector<CtaEnd> ended_;
   Cycle last_end_ = 0;
   const Error* error_ = nullptr;

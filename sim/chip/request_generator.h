@@ -64,8 +64,8 @@ class RequestGenerators {
   /// Appends the followers' requests for the leader's accesses of a window. False if a stream cannot go on.
   [[nodiscard]] bool follow(std::span<const GlobalAccessMark> marks, std::span<const model::LineAccess> lines,
                             std::vector<MemoryRequest>& out);
-  /// The leader's CTA `cta_ordinal` has ended at `time`: what its followers have left to send goes out with the next
-  /// follow(). False if a stream cannot go on.
+  /// The leader's CTA `cta_ordinal` has ended: what its followers have left to send goes out with the next follow(), at
+  /// `time`. False if a stream cannot go on.
   [[nodiscard]] bool end_cta(std::uint32_t cta_ordinal, Cycle time);
   [[nodiscard]] const Error& error() const { return error_; }
 

@@ -102,6 +102,7 @@ void Lsu::start_transfers(Cycle now) {
     request.ready = there;
     release(request, request.read_scoreboard, there + 1);
     stage_.push_back(request);
+    stage_others_ += is_shared(request) ? 0 : 1;
     ++credits_used_;
     transfer_turn_ = (sub + 1) % sub_partitions_;
   }
@@ -112,13 +113,24 @@ void Lsu::start_executions(Cycle now) {
     copy_writes_.pop_front();
     --copies_ready_;
   }
+  bool place_free = execution_place_free();
+  if (!place_free && stage_others_ == 0) {
+    return;
+  }
   for (std::size_t i = 0; i < stage_.size();) {
-    if (stage_[i].ready <= now && try_start(stage_[i], now)) {
+    const bool executes = is_shared(stage_[i]);
+    if ((place_free || !executes) && stage_[i].ready <= now && try_start(stage_[i], now)) {
+      stage_others_ -= executes ? 0 : 1;
+      place_free = execution_place_free();
       stage_.erase(stage_.begin() + static_cast<std::ptrdiff_t>(i));
     } else {
       ++i;
     }
   }
+}
+
+bool Lsu::execution_place_free() const {
+  return std::any_of(executing_.begin(), executing_.end(), [](const Execution& e) { return e.remaining == 0; });
 }
 
 bool Lsu::try_start(const Request& request, Cycle now) {
@@ -448,7 +460,11 @@ Cycle Lsu::next_wake(Cycle now) const {
       }
     }
   }
+  const bool place_free = execution_place_free();
   for (const Request& request : stage_) {
+    if (!place_free && is_shared(request)) {
+      continue;  // the end of an execution is a wake of its own
+    }
     if (request.op == isa::MemoryOp::kStoreGlobal && !request.local) {
       if (stores_in_flight_ >= p_.store_sectors_in_flight) {
         continue;  // the L2's word wakes the SM

@@ -126,6 +126,11 @@ class Lsu {
 
   void start_transfers(Cycle now);
   void start_executions(Cycle now);
+  [[nodiscard]] bool execution_place_free() const;
+  /// Loads and stores of shared memory; LDGDEPBAR has no operation and looks nothing up.
+  [[nodiscard]] static bool is_shared(const Request& request) {
+    return request.op != isa::MemoryOp::kNone && !isa::is_global(request.op);
+  }
   [[nodiscard]] bool try_start(const Request& request, Cycle now);
   void start_load(const Request& request, Cycle now);
   void start_store(const Request& request, Cycle now);
@@ -167,6 +172,7 @@ class Lsu {
   std::array<Cycle, kMaxSubPartitions> link_free_{};
   int transfer_turn_ = 0;
   std::vector<Request> stage_;  ///< in order of transfer start
+  int stage_others_ = 0;        ///< of these, those that do not go to the data pipe by themselves
   int credits_used_ = 0;
   std::deque<Request> copy_writes_;  ///< copies whose data are there, in order, waiting for a place
   int copies_ready_ = 0;             ///< copies with their data in the SM that have not begun to write

@@ -156,10 +156,15 @@ void SubPartition::resolve(int slot, Cycle now) {
 }
 
 bool SubPartition::release_scoreboard(int slot, int scoreboard, Cycle now) {
-  warps_[static_cast<std::size_t>(slot)].scoreboards.release(scoreboard);
+  Warp& warp = warps_[static_cast<std::size_t>(slot)];
+  warp.scoreboards.release(scoreboard);
   account(now);
+  if (warp.exited) {
+    retire_if_drained(slot, now);
+    return false;
+  }
   resolve(slot, now);
-  return warps_[static_cast<std::size_t>(slot)].ready;
+  return warp.ready;
 }
 
 bool SubPartition::release_barrier(int slot, Cycle now) {
@@ -172,8 +177,8 @@ bool SubPartition::release_barrier(int slot, Cycle now) {
 void SubPartition::store_drained(int slot, Cycle now) {
   Warp& warp = warps_[static_cast<std::size_t>(slot)];
   --warp.outstanding_stores;
-  if (warp.exited && warp.outstanding_stores == 0) {
-    retire(slot, now);
+  if (warp.exited) {
+    retire_if_drained(slot, now);
   }
 }
 
@@ -431,7 +436,14 @@ void SubPartition::exit_warp(int slot, Cycle now) {
   warp.exited = true;
   warp.state = WarpState::kDrain;
   s_.barriers.exit_warp(warp.cta_slot);
-  if (warp.outstanding_stores == 0) {
+  retire_if_drained(slot, now);
+}
+
+/// The slot goes to another warp only when nothing of this one is under way: late data would release the scoreboards of
+/// its successor.
+void SubPartition::retire_if_drained(int slot, Cycle now) {
+  const Warp& warp = warps_[static_cast<std::size_t>(slot)];
+  if (warp.outstanding_stores == 0 && warp.scoreboards.busy() == 0) {
     retire(slot, now);
   }
 }

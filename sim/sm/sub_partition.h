@@ -92,6 +92,7 @@ class SubPartition {
   void issue_fixed_latency_load(Warp& warp, int slot, const isa::Instruction& inst, Cycle now);
   void advance(int slot, const isa::Instruction& inst, bool jumped, Cycle now);
   void exit_warp(int slot, Cycle now);
+  void retire_if_drained(int slot, Cycle now);
   void retire(int slot, Cycle now);
   void set_timer(int slot, Cycle time);
   [[nodiscard]] Cycle next_timer(Cycle now) const;

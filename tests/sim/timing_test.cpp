@@ -255,3 +255,17 @@ TEST_CASE("LDG.32, L2 hit, one line: 284 cycles, give or take the slice's distan
   const auto& last = done.heard.issues.rbegin()->second;
   CHECK(last.size() == 3);
 }
+
+TEST_CASE("a warp that exits with a load under way keeps its slot until the data are there") {
+  SyntheticKernel kernel;
+  kernel.ctas.x = 2 * 132;  // each SM runs two in turn in the same slot
+  kernel.address = [](auto, auto, std::uint64_t cta, auto, int lane) {
+    return (std::uint64_t{1} << 32) + cta * 65536 + static_cast<std::uint64_t>(lane) * 4;
+  };
+  kernel.add_memory(MemoryOp::kLoadGlobal, 4, 2, 0);
+  kernel.add_exit();
+  const Run done = run(kernel);
+  for (const auto& [key, life] : done.heard.life) {
+    CHECK(life.second - life.first > 400);  // a DRAM access
+  }
+}

@@ -106,26 +106,19 @@ Result<ExitCode> check_occupancy(const Invocation& invocation, const model::GpuS
                  reports::occupancy_json(*occupancy, *input, gpu));
 }
 
-Result<ExitCode> run(const Invocation& invocation) {
-  if (asks_for_gpus(invocation)) {
-    return print_gpus(invocation);
-  }
-  const auto outputs = outputs_from(invocation);
-  if (!outputs) {
-    return tl::unexpected<Error>(outputs.error());
-  }
-  const auto gpu = gpu_from(invocation);
-  if (!gpu) {
-    return tl::unexpected<Error>(gpu.error());
-  }
+Result<ExitCode> answer(const Invocation& invocation, const Setting& setting) {
   if (!invocation.has("threads")) {
-    return check_tile(invocation, *gpu, *outputs);
+    return check_tile(invocation, setting.gpu, setting.outputs);
   }
   if (has_tile(invocation)) {
     return fail(ErrorKind::kUsage, "--threads does not go with a tile configuration, which has its own thread count",
                 "give either a tile or --threads, --regs and --smem");
   }
-  return check_occupancy(invocation, *gpu, *outputs);
+  return check_occupancy(invocation, setting.gpu, setting.outputs);
+}
+
+Result<ExitCode> run(const Invocation& invocation) {
+  return with_setting(invocation, [&invocation](const Setting& setting) { return answer(invocation, setting); });
 }
 
 }  // namespace

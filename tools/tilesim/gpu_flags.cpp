@@ -127,4 +127,20 @@ Result<ExitCode> deliver(const Outputs& outputs, const std::string& text, const 
   return ExitCode::kFine;
 }
 
+Result<ExitCode> with_setting(const Invocation& invocation,
+                              const std::function<Result<ExitCode>(const Setting&)>& answer) {
+  if (asks_for_gpus(invocation)) {
+    return print_gpus(invocation);
+  }
+  auto outputs = outputs_from(invocation);
+  if (!outputs) {
+    return tl::unexpected<Error>(outputs.error());
+  }
+  auto gpu = gpu_from(invocation);
+  if (!gpu) {
+    return tl::unexpected<Error>(gpu.error());
+  }
+  return answer(Setting{std::move(*outputs), std::move(*gpu)});
+}
+
 }  // namespace tilesim::cli

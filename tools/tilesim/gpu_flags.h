@@ -1,6 +1,7 @@
 // The flags that several subcommands share: the GPU, its overrides, the clock, output and colour.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,15 @@ struct Outputs {
   [[nodiscard]] bool wants_text() const { return !json || !json->is_standard(); }
 };
 [[nodiscard]] Result<Outputs> outputs_from(const Invocation& invocation);
+
+/// What every subcommand that answers for a GPU starts with.
+struct Setting {
+  Outputs outputs;
+  model::GpuSpec gpu;
+};
+/// Prints the list for `--gpu help`; else checks the outputs, reads the GPU and lets `answer` go on.
+[[nodiscard]] Result<ExitCode> with_setting(const Invocation& invocation,
+                                            const std::function<Result<ExitCode>(const Setting&)>& answer);
 
 /// Text and JSON to where they go. Errors: a file or stdout that cannot be written.
 [[nodiscard]] Result<ExitCode> deliver(const Outputs& outputs, const std::string& text, const std::string& json);

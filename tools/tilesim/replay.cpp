@@ -129,27 +129,21 @@ Result<app::ReplayRequest> request_from(const Invocation& invocation) {
   return request;
 }
 
-Result<ExitCode> run(const Invocation& invocation) {
-  if (asks_for_gpus(invocation)) {
-    return print_gpus(invocation);
-  }
-  const auto outputs = outputs_from(invocation);
-  if (!outputs) {
-    return tl::unexpected<Error>(outputs.error());
-  }
+Result<ExitCode> answer(const Invocation& invocation, const Setting& setting) {
   const auto request = request_from(invocation);
   if (!request) {
     return tl::unexpected<Error>(request.error());
   }
-  const auto gpu = gpu_from(invocation);
-  if (!gpu) {
-    return tl::unexpected<Error>(gpu.error());
-  }
-  const auto result = app::replay(*gpu, *request);
+  const auto result = app::replay(setting.gpu, *request);
   if (!result) {
     return tl::unexpected<Error>(result.error());
   }
-  return deliver(*outputs, reports::kernel_text(*result, outputs->palette), reports::replay_json(*result));
+  return deliver(setting.outputs, reports::kernel_text(*result, setting.outputs.palette),
+                 reports::replay_json(*result));
+}
+
+Result<ExitCode> run(const Invocation& invocation) {
+  return with_setting(invocation, [&invocation](const Setting& setting) { return answer(invocation, setting); });
 }
 
 }  // namespace

@@ -26,14 +26,7 @@ std::vector<Flag> run_flags() {
   return flags;
 }
 
-Result<ExitCode> run(const Invocation& invocation) {
-  if (asks_for_gpus(invocation)) {
-    return print_gpus(invocation);
-  }
-  const auto outputs = outputs_from(invocation);
-  if (!outputs) {
-    return tl::unexpected<Error>(outputs.error());
-  }
+Result<ExitCode> answer(const Invocation& invocation, const Setting& setting) {
   const auto question = tile_question_from(invocation);
   if (!question) {
     return tl::unexpected<Error>(question.error());
@@ -48,20 +41,20 @@ Result<ExitCode> run(const Invocation& invocation) {
   if (const auto done = read_host_threads(invocation, request.threads); !done) {
     return tl::unexpected<Error>(done.error());
   }
-  const auto gpu = gpu_from(invocation);
-  if (!gpu) {
-    return tl::unexpected<Error>(gpu.error());
-  }
-  const auto result = app::run_tile(*gpu, request);
+  const auto result = app::run_tile(setting.gpu, request);
   if (!result) {
     return tl::unexpected<Error>(result.error());
   }
   const bool assumed = question->problem.assumed;
-  std::string text = reports::run_text(*result, assumed, outputs->palette);
+  std::string text = reports::run_text(*result, assumed, setting.outputs.palette);
   if (invocation.has("all")) {
-    text += reports::run_sheet_text(*result, outputs->palette);
+    text += reports::run_sheet_text(*result, setting.outputs.palette);
   }
-  return deliver(*outputs, text, reports::run_json(*result, assumed));
+  return deliver(setting.outputs, text, reports::run_json(*result, assumed));
+}
+
+Result<ExitCode> run(const Invocation& invocation) {
+  return with_setting(invocation, [&invocation](const Setting& setting) { return answer(invocation, setting); });
 }
 
 }  // namespace

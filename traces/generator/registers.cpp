@@ -37,7 +37,7 @@ class Allocator {
   int highest_;
 };
 
-void set_reads(const model::TileConfig& config, const std::vector<int>& place, Operation& op) {
+void set_reads(const std::vector<int>& place, Operation& op) {
   if (op.code.pipe != isa::Pipe::kFma) {
     return;
   }
@@ -50,7 +50,6 @@ void set_reads(const model::TileConfig& config, const std::vector<int>& place, O
     ++slot;
   }
   op.code.read_count = slot;
-  static_cast<void>(config);
 }
 
 /// A register that the next FMA reads in the same slot is kept in the operand cache.
@@ -86,7 +85,10 @@ int fragment_budget(const model::TileConfig& config) {
   const bool staged = config.stages > 1 && config.copy == model::CopyPath::kRegister;
   const auto staging = static_cast<int>(
       staged ? config.vec * (model::copies_per_thread(config, false) + model::copies_per_thread(config, true)) : 0);
-  return 2 * step + (step == 8 ? step : 0) + staging;
+  // The next step's fragments beside the present ones, or more if the registers that ptxas would take leave room.
+  const auto room =
+      static_cast<int>(model::register_demand(config) - config.tm * config.tn) - address_registers(config);
+  return std::max(2 * step + staging, room);
 }
 
 int address_registers(const model::TileConfig& config) { return config.stages > 1 ? 26 : 18; }
@@ -123,7 +125,7 @@ int assign_registers(const model::TileConfig& config, const std::vector<Value>& 
         registers.free(place[at], values[at].width);
       }
     }
-    set_reads(config, place, op);
+    set_reads(place, op);
   }
   set_reuse(operations);
   return std::max(fixed, registers.highest() + 1);

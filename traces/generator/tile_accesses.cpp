@@ -65,7 +65,6 @@ TileAccesses::Lane TileAccesses::lane(const Access& access, std::int64_t thread)
       lane.shared = model::shared_offset(shared_[which], config_.swizzle, access.first, own + access.second);
       break;
     }
-    case AccessKind::kLoadC:
     case AccessKind::kStoreC:
       lane.row = static_cast<std::int32_t>(thread / columns * config_.tm + access.first);
       lane.column = static_cast<std::int32_t>(thread % columns * config_.tn + access.second);
@@ -131,7 +130,7 @@ void TileAccesses::copy(const Access& access, const Lane* lanes, std::int64_t sl
 
 void TileAccesses::global(const Access& a, const Lane* lanes, const TilePosition& position, std::int64_t slice,
                           isa::DynamicInstruction& out) const {
-  const bool is_c = a.kind == AccessKind::kStoreC || a.kind == AccessKind::kLoadC;
+  const bool is_c = a.kind == AccessKind::kStoreC;
   std::int64_t row = position.row;
   std::int64_t column = position.column;
   std::int64_t rows = problem_.m;

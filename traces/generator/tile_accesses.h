@@ -16,7 +16,6 @@ enum class AccessKind : std::uint8_t {
   kCopyOperand,   ///< global to shared, asynchronously
   kStoreOperand,  ///< registers to shared
   kLoadFragment,  ///< shared to registers
-  kLoadC,
   kStoreC,
 };
 

@@ -189,23 +189,11 @@ class Builder {
     push(std::move(op));
   }
 
-  void store_c(bool reads_c) {
+  void store_c() {
     for (std::int64_t i = 0; i < c_.tm; ++i) {
       integers(1, 1, Pipe::kFmaWide, "IMAD.WIDE");
       for (std::int64_t j = 0; j < c_.tn; ++j) {
         const int sum = static_cast<int>(i * c_.tn + j);
-        if (reads_c) {
-          Operation load = memory(MemoryOp::kLoadGlobal, "LDG.E", 1, 2, 0, {AccessKind::kLoadC, false, i, j, 1});
-          load.kind = ResultKind::kGlobal;
-          load.result = new_value(1);
-          const int old = load.result;
-          push(std::move(load));
-          Operation scale = operation(Pipe::kFma, "FFMA");
-          scale.uses = {{old, 0}, {sum, 0}};
-          scale.result = sum;
-          scale.code.flops_per_lane = 0;  // not part of the product
-          push(std::move(scale));
-        }
         Operation op = memory(MemoryOp::kStoreGlobal, "STG.E", 1, 3, 0, {AccessKind::kStoreC, false, i, j, 1});
         op.uses.push_back({sum, 0});
         push(std::move(op));
@@ -377,7 +365,7 @@ TileCode make_tile_code(const model::TileConfig& config, TileAccesses& accesses)
     build.multiply(0);
     emit.append(build.take(), budget);
   }
-  build.store_c(false);
+  build.store_c();
   emit.append(build.take(), kLargestRegisterCount);
 
   const auto demand = static_cast<int>(model::register_demand(config));
