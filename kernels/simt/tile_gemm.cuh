@@ -8,11 +8,11 @@
 // runs the kernel so.
 #pragma once
 
-#ifdef __CUDACC__
-#define TILE_GEMM_UNROLL _Pragma("unroll")
-#endif
+#include "../common/tile_parts.cuh"
 
 namespace tile_gemm_simt {
+
+using namespace tile_parts;
 
 template <int kCount>
 struct alignas(4 * kCount) Floats {
@@ -20,36 +20,11 @@ struct alignas(4 * kCount) Floats {
 };
 
 #ifdef __CUDACC__
-constexpr int kStaticSharedBytes = 48 * 1024;  // more must be asked for at launch
-extern __shared__ float4 dynamic_shared[];
-
-// Copies kBytes, or writes as many zeros if not `valid` (then `source` is not read). L1 is bypassed where the
-// instruction can do it: another CTA of the SM seldom wants the same slice at the same time.
-template <int kBytes, bool kMayBeInvalid>
-__device__ __forceinline__ void async_copy(float* destination, const float* source, bool valid) {
-  const auto shared = static_cast<unsigned>(__cvta_generic_to_shared(destination));
-  if constexpr (kMayBeInvalid) {
-    const int ignore = valid ? 0 : 1;
-    if constexpr (kBytes == 16) {
-      asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; cp.async.cg.shared.global [%0], [%1], %2, p; }" ::"r"(shared),
-                   "l"(source), "n"(kBytes), "r"(ignore)
-                   : "memory");
-    } else {
-      asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; cp.async.ca.shared.global [%0], [%1], %2, p; }" ::"r"(shared),
-                   "l"(source), "n"(kBytes), "r"(ignore)
-                   : "memory");
-    }
-  } else if constexpr (kBytes == 16) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], %2;" ::"r"(shared), "l"(source), "n"(kBytes) : "memory");
-  } else {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared), "l"(source), "n"(kBytes) : "memory");
-  }
-}
 // One store. Left to itself the compiler cuts it into words where it cannot tell the buffers of A and B apart (dynamic
 // shared memory).
 template <int kCount>
 __device__ __forceinline__ void store_vector(float* to, const float (&from)[kCount]) {
-  const auto shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  const unsigned shared = shared_address(to);
   if constexpr (kCount == 4) {
     asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(shared), "f"(from[0]), "f"(from[1]), "f"(from[2]),
                  "f"(from[3])
@@ -60,15 +35,7 @@ __device__ __forceinline__ void store_vector(float* to, const float (&from)[kCou
     *to = from[0];
   }
 }
-__device__ __forceinline__ void async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template <int kPending>
-__device__ __forceinline__ void async_wait() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
-}
 #endif
-
-// Order of CTAs; the grid is (tiles along N, tiles along M) for all of them.
-enum Raster { kAlongN, kAlongM, kGroup };
 
 // One operand: kExtent is BM or BN. kTransposing: global memory holds it K-contiguous.
 template <int kExtent, int kBk, int kPad, int kSwizzle, int kThreads, int kVec, bool kTransposing, bool kRagged>
@@ -232,31 +199,6 @@ struct TileGemm {
     }
   }
 
-  struct Tile {
-    int row;
-    int column;
-  };
-  static __device__ __forceinline__ Tile tile_of_cta() {
-    const int x = static_cast<int>(blockIdx.x);
-    const int y = static_cast<int>(blockIdx.y);
-    if constexpr (kRaster == kAlongN) {
-      return {y, x};
-    } else {
-      const int tiles_n = static_cast<int>(gridDim.x);
-      const int tiles_m = static_cast<int>(gridDim.y);
-      const int rank = y * tiles_n + x;
-      if constexpr (kRaster == kAlongM) {
-        return {rank % tiles_m, rank / tiles_m};
-      } else {
-        const int rows = kGroupRows < tiles_m ? kGroupRows : tiles_m;
-        const int first = rank / (rows * tiles_n) * rows;
-        const int height = tiles_m - first < rows ? tiles_m - first : rows;  // the last group may be lower
-        const int inside = rank % (rows * tiles_n);
-        return {first + inside % height, inside / height};
-      }
-    }
-  }
-
   static __device__ __forceinline__ void multiply(float (&sums)[kTm][kTn], const float* a, const float* b, int row,
                                                   int column) {
     TILE_GEMM_UNROLL
@@ -324,7 +266,7 @@ struct TileGemm {
       a.load(stage_a);
       b.load(stage_b);
       multiply(sums, tiles_a + buffer * OperandA::kFloats, tiles_b + buffer * OperandB::kFloats, row, column);
-      buffer = after(buffer);
+      buffer = next_buffer<kStages>(buffer);
       OperandA::store(tiles_a + buffer * OperandA::kFloats, stage_a);
       OperandB::store(tiles_b + buffer * OperandB::kFloats, stage_b);
       __syncthreads();
@@ -361,13 +303,9 @@ struct TileGemm {
       }
       async_commit();  // also when nothing was copied, so that the wait counts slices
       multiply(sums, tiles_a + buffer * OperandA::kFloats, tiles_b + buffer * OperandB::kFloats, row, column);
-      buffer = after(buffer);
-      filled = after(filled);
+      buffer = next_buffer<kStages>(buffer);
+      filled = next_buffer<kStages>(filled);
     }
-  }
-
-  static __device__ __forceinline__ int after(int buffer) {
-    return kStages == 2 ? buffer ^ 1 : buffer + 1 == kStages ? 0 : buffer + 1;
   }
 
   // C is stored element by element: its rows are aligned to more than one only for some layouts. Leaving the loops at
@@ -392,7 +330,7 @@ struct TileGemm {
   static __device__ __forceinline__ void run(int m, int n, int k, const float* __restrict__ matrix_a,
                                              const float* __restrict__ matrix_b, float* __restrict__ matrix_c,
                                              float alpha, float beta) {
-    const Tile tile = tile_of_cta();
+    const Tile tile = tile_of_cta<kRaster, kGroupRows>();
     const int thread = static_cast<int>(threadIdx.x);
     const int row = thread / kThreadColumns * kTm;
     const int column = thread % kThreadColumns * kTn;
