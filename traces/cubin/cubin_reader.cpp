@@ -17,8 +17,9 @@ namespace {
 
 constexpr std::string_view kMakeCubin = "Make it anew: nvcc -arch=sm_90 -cubin -o FILE SOURCE.";
 constexpr std::uint64_t kInstructionBytes = 16;
-constexpr std::uint64_t kSystemSharedBytes = kSharedBase;  // part of .nv.shared.F
-constexpr std::uint8_t kEntrySymbol = 0x10;                // STO_CUDA_ENTRY in st_other
+constexpr std::uint64_t kSystemSharedBytes = kSharedBase;  // part of .nv.shared.F from sm_90 on
+constexpr int kFirstWithSystemShared = 90;
+constexpr std::uint8_t kEntrySymbol = 0x10;  // STO_CUDA_ENTRY in st_other
 
 // Attributes of .nv.info and .nv.info.F (EIATTR_...), read off nvcc 13.0 output.
 enum class Attribute : std::uint8_t {
@@ -89,6 +90,7 @@ class CubinParser {
 
   const ElfFile& elf_;
   const std::string& file_;
+  int architecture_ = 0;
   std::map<std::string_view, std::uint64_t> registers_;
   std::map<std::string_view, std::uint64_t> frames_;
 };
@@ -238,6 +240,7 @@ Result<CubinKernel> CubinParser::kernel(const ElfSymbol& symbol) {
   CubinKernel out;
   out.file = file_;
   out.name = symbol.name;
+  out.architecture = architecture_;
   const ElfSection* section = elf_.find(".text." + out.name);
   if (section == nullptr) {
     return wrong(file_, fmt::format("has no code of kernel {}", out.name));
@@ -265,7 +268,8 @@ Result<CubinKernel> CubinParser::kernel(const ElfSymbol& symbol) {
     if (shared->size > kMostShared) {
       return wrong(file_, fmt::format("gives {} {} bytes of shared memory", out.name, shared->size));
     }
-    out.static_shared_bytes = shared->size >= kSystemSharedBytes ? shared->size - kSystemSharedBytes : shared->size;
+    const bool takes_off = architecture_ >= kFirstWithSystemShared && shared->size >= kSystemSharedBytes;
+    out.static_shared_bytes = shared->size - (takes_off ? kSystemSharedBytes : 0);
   }
   return out;
 }
@@ -275,6 +279,7 @@ Result<Cubin> CubinParser::run() {
   if (!sm) {
     return tl::unexpected<Error>(sm.error());
   }
+  architecture_ = *sm;
   if (auto done = global_attributes(); !done) {
     return tl::unexpected<Error>(done.error());
   }
@@ -293,7 +298,6 @@ Result<Cubin> CubinParser::run() {
     if (!found) {
       return tl::unexpected<Error>(found.error());
     }
-    found->architecture = *sm;
     instructions += found->code.size();
     if (instructions > kMaximumCubinBytes / kInstructionBytes) {
       return wrong(file_, "has code sections that overlap");
