@@ -6,6 +6,8 @@
 
 #include "tests/support/catch.h"
 #include "tests/traces/test_kernels.h"
+#include "traces/emulator/half_precision.h"
+#include "traces/emulator/matrix.h"
 
 namespace tilesim::traces {
 namespace {
@@ -128,13 +130,42 @@ TEST_CASE("functional mode refuses memory that is too large or another launch's"
   CHECK_FALSE(run_functional(load_kernel(test.name + ".sass"), launch_for(test, {64, 64, 64}), small).has_value());
 }
 
-TEST_CASE("instructions without a functional mode are named") {
-  const TestKernel& test = hgemm_kernels()[0];
-  const LaunchParameters launch = launch_for(test, {64, 64, 64});
-  DeviceMemory memory = allocate(launch);
-  const auto executed = run_functional(load_kernel(test.name + ".sass"), launch, memory);
-  REQUIRE_FALSE(executed.has_value());
-  CHECK(executed.error().message.find("LDSM") != std::string::npos);
+TEST_CASE("tensor kernels compute the product of bf16 matrices within the tensor cores' rounding") {
+  for (const TestKernel& test : hgemm_kernels()) {
+    const Shape shape{test.bm * 2, test.bn, test.bk * 5};
+    const LaunchParameters launch = launch_for(test, shape);
+    DeviceMemory memory = allocate(launch);
+    std::mt19937 generator(5);
+    std::uniform_real_distribution<float> distribution(-1.0F, 1.0F);
+    std::vector<float> inputs[2];
+    for (const std::size_t which : {0U, 1U}) {
+      const std::span<std::byte> bytes = memory.bytes(3 + which);
+      for (std::size_t i = 0; i < bytes.size() / 2; ++i) {
+        const std::uint16_t element = to_half(distribution(generator), HalfType::kBfloat16);
+        std::memcpy(&bytes[2 * i], &element, sizeof element);
+        inputs[which].push_back(bfloat16_to_float(element));
+      }
+    }
+    std::memset(memory.bytes(5).data(), 0xff, memory.bytes(5).size());
+    const auto executed = run_functional(load_kernel(test.name + ".sass"), launch, memory);
+    INFO(test.name << (executed ? "" : ": " + executed.error().message));
+    REQUIRE(executed.has_value());
+    const auto c = floats(memory, 5);
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < c.size(); ++i) {
+      const std::size_t k = static_cast<std::size_t>(shape.k);
+      const float* row = &inputs[0][i / static_cast<std::size_t>(shape.n) * k];
+      const float* column = &inputs[1][i % static_cast<std::size_t>(shape.n) * k];  // B is stored N x K
+      double sum = 0;
+      double magnitude = 0;
+      for (std::size_t l = 0; l < k; ++l) {
+        sum += double{row[l]} * column[l];
+        magnitude += std::abs(double{row[l]} * column[l]);
+      }
+      wrong += std::abs(c[i] - sum) <= matrix_error_bound(shape.k, false) * magnitude ? 0 : 1;
+    }
+    CHECK(wrong == 0);
+  }
 }
 
 }  // namespace tilesim::traces

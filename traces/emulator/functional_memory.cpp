@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -16,28 +17,22 @@ std::uint32_t widen(std::uint32_t value, unsigned bytes, bool sign) {
 }
 
 void load(const MemoryOperation& operation, const std::byte* from, std::size_t lane, LaneRow* rows) {
-  if (operation.data == kNoDestination) {
-    return;
-  }
-  if (operation.bytes < kWordBytes) {
+  for (unsigned done = 0; done < operation.bytes; done += kWordBytes) {
+    const std::uint16_t row = operation.words[done / kWordBytes];
+    if (row == kNoDestination) {
+      continue;
+    }
     std::uint32_t value = 0;
-    std::memcpy(&value, from, operation.bytes);
-    rows[operation.data].lane[lane] = widen(value, operation.bytes, operation.sign);
-    return;
-  }
-  for (unsigned word = 0; word < operation.bytes / kWordBytes; ++word) {
-    std::memcpy(&rows[operation.data + word].lane[lane], from + word * kWordBytes, kWordBytes);
+    std::memcpy(&value, from + done, std::min<unsigned>(operation.bytes, kWordBytes));
+    rows[row].lane[lane] = operation.bytes < kWordBytes ? widen(value, operation.bytes, operation.sign) : value;
   }
 }
 
 void store(const MemoryOperation& operation, std::byte* to, std::size_t lane, const LaneRow* rows) {
-  if (operation.data == kNoDestination) {
-    std::memset(to, 0, operation.bytes);
-    return;
-  }
   for (unsigned done = 0; done < operation.bytes; done += kWordBytes) {
-    const unsigned count = operation.bytes < kWordBytes ? operation.bytes : kWordBytes;
-    std::memcpy(to + done, &rows[operation.data + done / kWordBytes].lane[lane], count);
+    const std::uint16_t row = operation.words[done / kWordBytes];
+    const std::uint32_t value = row == kNoDestination ? 0 : rows[row].lane[lane];
+    std::memcpy(to + done, &value, std::min<unsigned>(operation.bytes, kWordBytes));
   }
 }
 
@@ -90,6 +85,30 @@ void FunctionalMemory::access(bool shared, const MemoryOperation& operation, con
       store(operation, place, lane, rows);
     } else {
       load(operation, place, lane, rows);
+    }
+  }
+}
+
+void FunctionalMemory::load_matrices(const MemoryOperation& operation, const LaneAddresses& addresses, LaneRow* rows) {
+  constexpr std::size_t kMatrixRows = 8;
+  constexpr std::size_t kElementBytes = 2;
+  const auto element = [&](std::size_t matrix, std::size_t row, std::size_t column) {
+    std::uint16_t value = 0;
+    const std::byte* from = shared_.data() + (addresses[matrix * kMatrixRows + row] - kSharedBase);
+    std::memcpy(&value, from + column * kElementBytes, kElementBytes);
+    return std::uint32_t{value};
+  };
+  for (std::size_t matrix = 0; matrix < operation.matrices; ++matrix) {
+    if (operation.words[matrix] == kNoDestination) {
+      continue;
+    }
+    for (std::size_t lane = 0; lane < isa::kWarpSize; ++lane) {
+      const std::size_t outer = lane / 4;
+      const std::size_t inner = lane % 4 * 2;
+      const std::uint32_t low = operation.transposed ? element(matrix, inner, outer) : element(matrix, outer, inner);
+      const std::uint32_t high =
+          operation.transposed ? element(matrix, inner + 1, outer) : element(matrix, outer, inner + 1);
+      rows[operation.words[matrix]].lane[lane] = high << 16 | low;
     }
   }
 }

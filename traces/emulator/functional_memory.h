@@ -42,6 +42,10 @@ class FunctionalMemory {
   void access(bool shared, const MemoryOperation& operation, const LaneAddresses& addresses, std::uint32_t mask,
               LaneRow* rows);
 
+  /// LDSM: every lane gets its elements of each matrix, whose rows of 16 bytes lie at the addresses of 8 lanes each
+  /// (which have been checked).
+  void load_matrices(const MemoryOperation& operation, const LaneAddresses& addresses, LaneRow* rows);
+
   /// LDGSTS: the lanes of `mask` write `bytes` bytes to their shared addresses, from global memory where `reading` has
   /// them, else zeros. Addresses have been checked.
   void copy(unsigned bytes, const LaneAddresses& global, const LaneAddresses& shared, std::uint32_t reading,

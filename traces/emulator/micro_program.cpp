@@ -25,7 +25,7 @@ PredicateSource predicate_source(const Operand& operand) {
 class Compiler {
  public:
   Compiler(const DecodedKernel& kernel, const LaunchParameters& launch, Selection selection)
-      : kernel_(kernel), launch_(launch), selection_(selection), resolver_(launch, selection) {}
+      : kernel_(kernel), launch_(launch), selection_(selection), resolver_(launch) {}
 
   Result<MicroProgram> run();
 
@@ -33,6 +33,9 @@ class Compiler {
   Action add(std::size_t index, bool needed);
   Action add_memory(const SassInstruction& in, bool needed);
   Action add_local(const SassInstruction& in, MemoryOperation out, bool needed);
+  Action add_matrix(const SassInstruction& in);
+  template <std::size_t N>
+  void add_rows(const Operand& operand, std::size_t count, std::array<std::uint16_t, N>& out);
   void add_copy(const SassInstruction& in, MemoryOperation& out);
   Action add_branch(const SassInstruction& in, Action action);
   Operation operation(const SassInstruction& in);
@@ -92,11 +95,34 @@ void Compiler::add_copy(const SassInstruction& in, MemoryOperation& out) {
   require(out.bytes >= 4, "copies of less than 4 bytes do not exist");
 }
 
+// Rows of an instruction's registers from the operand's on.
+template <std::size_t N>
+void Compiler::add_rows(const Operand& operand, std::size_t count, std::array<std::uint16_t, N>& out) {
+  out.fill(kNoDestination);
+  for (std::size_t i = 0; i < count && operand.index != kRegisterRz; ++i) {
+    out[i] = resolver_.row(operand.index + static_cast<unsigned>(i));
+  }
+}
+
+Action Compiler::add_matrix(const SassInstruction& in) {
+  MatrixOperation out;
+  const bool deep = in.modifier(Modifier::kMatrixShape) != 0;
+  out.type =
+      in.modifier(Modifier::kMatrixType) != 0 ? MatrixOperation::Type::kBfloat16 : MatrixOperation::Type::kFloat16;
+  out.depth = deep ? 16 : 8;
+  out.half_accumulator = in.modifier(Modifier::kAccumulator) == 0;
+  add_rows(in.operand(Role::kA), deep ? 4 : 2, out.a);
+  add_rows(in.operand(Role::kB), deep ? 2 : 1, out.b);
+  add_rows(in.operand(Role::kC), out.half_accumulator ? 2 : 4, out.c);
+  add_rows(in.operand(Role::kDestination), out.half_accumulator ? 2 : 4, out.d);
+  program_.operand_index.push_back(static_cast<std::uint32_t>(program_.matrices.size()));
+  program_.matrices.push_back(out);
+  return Action::kMatrix;
+}
+
 Action Compiler::add_local(const SassInstruction& in, MemoryOperation out, bool needed) {
-  const Operand& data = in.operand(out.store ? Role::kB : Role::kDestination);
-  out.words.fill(kNoDestination);
-  for (unsigned word = 0; needed && word < std::max(1U, out.bytes / 4U); ++word) {
-    out.words[word] = data.index == kRegisterRz ? kNoDestination : resolver_.row(data.index + word);
+  if (needed) {
+    add_rows(in.operand(out.store ? Role::kB : Role::kDestination), std::max(1U, out.bytes / 4U), out.words);
   }
   program_.operand_index.push_back(static_cast<std::uint32_t>(program_.memory.size()));
   program_.memory.push_back(out);
@@ -121,9 +147,13 @@ Action Compiler::add_memory(const SassInstruction& in, bool needed) {
   }
   if (memory == isa::MemoryOp::kCopyAsync) {
     add_copy(in, out);
-  } else if (selection_ == Selection::kAll) {
-    require(memory != isa::MemoryOp::kLoadMatrix, "it has no functional mode yet");
-    out.data = resolver_.row(in.operand(out.store ? Role::kB : Role::kDestination).index);
+  } else if (memory == isa::MemoryOp::kLoadMatrix) {
+    out.matrices = static_cast<std::uint8_t>(1U << in.modifier(Modifier::kMatrixCount));
+    out.transposed = in.modifier(Modifier::kTranspose) != 0;
+  }
+  if (selection_ == Selection::kAll && memory != isa::MemoryOp::kCopyAsync) {
+    const std::size_t count = out.matrices != 0 ? out.matrices : std::max(1U, out.bytes / 4U);
+    add_rows(in.operand(out.store ? Role::kB : Role::kDestination), count, out.words);
   }
   program_.operand_index.push_back(static_cast<std::uint32_t>(program_.memory.size()));
   program_.memory.push_back(out);
@@ -362,6 +392,9 @@ Action Compiler::add(std::size_t index, bool needed) {
       if (in.opcode == Opcode::kBssy || in.opcode == Opcode::kBsync) {
         return add_branch(in, in.opcode == Opcode::kBssy ? Action::kDiverge : Action::kConverge);
       }
+      if (needed && in.opcode == Opcode::kHmma) {
+        return add_matrix(in);
+      }
       if (needed && in.opcode != Opcode::kNop) {
         program_.operand_index.push_back(static_cast<std::uint32_t>(program_.operations.size()));
         program_.operations.push_back(operation(in));
@@ -383,7 +416,8 @@ void Compiler::link_slices() {
   std::uint32_t global = slice;
   for (std::size_t i = count; i-- > 0;) {
     const Action action = program_.steps[i].action;
-    const bool computes = action == Action::kCompute || action == Action::kSpill || action >= Action::kBranch;
+    const bool computes = action == Action::kCompute || action == Action::kSpill || action == Action::kMatrix ||
+                          action >= Action::kBranch;
     slice = computes ? static_cast<std::uint32_t>(i) : slice;
     const bool stops = computes || action == Action::kGlobal || action == Action::kCopy;
     global = stops ? static_cast<std::uint32_t>(i) : global;

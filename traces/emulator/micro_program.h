@@ -27,6 +27,7 @@ enum class Action : std::uint8_t {
   kShared,   ///< access to shared memory
   kGlobal,   ///< access to global memory
   kCopy,     ///< LDGSTS: global to shared
+  kMatrix,   ///< HMMA, with data
   kLocal,    ///< access to local memory whose data nobody needs
   kSpill,    ///< access to local memory, with data
   kBarrier,  ///< BAR.SYNC
@@ -126,12 +127,24 @@ struct MemoryOperation {
   bool store = false;
   bool sign = false;  ///< sign-extend a narrow load
   std::int32_t offset = 0;
-  std::uint16_t data = kNoDestination;        ///< first data row (functional mode)
   std::uint16_t shared_low = kNoDestination;  ///< LDGSTS: row of the shared address
   std::int32_t shared_offset = 0;
-  bool bypass = false;                   ///< LDGSTS: past the L1
-  PredicateSource copies;                ///< LDGSTS: lanes where it fails write zeros
-  std::array<std::uint16_t, 4> words{};  ///< LDL, STL: data rows
+  bool bypass = false;     ///< LDGSTS: past the L1
+  PredicateSource copies;  ///< LDGSTS: lanes where it fails write zeros
+  std::array<std::uint16_t, 4> words{kNoDestination, kNoDestination, kNoDestination, kNoDestination};  ///< data rows
+  std::uint8_t matrices = 0;  ///< LDSM: how many 8 x 8 matrices of 16-bit elements; 0 for everything else
+  bool transposed = false;    ///< LDSM
+};
+
+/// HMMA: rows of its registers.
+struct MatrixOperation {
+  enum class Type : std::uint8_t { kFloat16, kBfloat16, kTf32 } type = Type::kFloat16;
+  std::uint8_t depth = 16;        ///< extent of K
+  bool half_accumulator = false;  ///< C and D in FP16, else FP32
+  std::array<std::uint16_t, 4> a{};
+  std::array<std::uint16_t, 2> b{};
+  std::array<std::uint16_t, 4> c{};
+  std::array<std::uint16_t, 4> d{};
 };
 
 struct BranchOperation {
@@ -145,6 +158,7 @@ struct MicroProgram {
   std::vector<std::uint32_t> operand_index;  ///< per instruction: into operations, memory or branches by its action
   std::vector<Operation> operations;
   std::vector<MemoryOperation> memory;
+  std::vector<MatrixOperation> matrices;
   std::vector<BranchOperation> branches;
   std::vector<LaneRow> constants;  ///< every lane the same value
   std::uint32_t local_bytes = 0;   ///< local memory per thread; 0 if the code has no access to it

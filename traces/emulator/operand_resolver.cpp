@@ -22,15 +22,7 @@ Change change_of(const Operand& operand, OperandResolver::Arithmetic arithmetic)
 
 }  // namespace
 
-OperandResolver::OperandResolver(const LaunchParameters& launch, Selection selection) : launch_(launch) {
-  rows_.fill(kNoDestination);
-  if (selection == Selection::kAll) {  // data of wide accesses needs consecutive rows
-    for (std::uint16_t i = 0; i < kRegisterRz; ++i) {
-      rows_[i] = i;
-    }
-    row_count_ = kRegisterRz;
-  }
-}
+OperandResolver::OperandResolver(const LaunchParameters& launch) : launch_(launch) { rows_.fill(kNoDestination); }
 
 std::uint16_t OperandResolver::row(unsigned number) {
   if (number == kRegisterRz) {

@@ -16,7 +16,7 @@ class OperandResolver {
   /// What negation means for a source.
   enum class Arithmetic { kInteger, kInverting, kFloat };
 
-  OperandResolver(const LaunchParameters& launch, Selection selection);
+  explicit OperandResolver(const LaunchParameters& launch);
 
   /// Row of a general register; a new one at first sight. kNoDestination for RZ.
   std::uint16_t row(unsigned number);

@@ -9,6 +9,7 @@
 #include "traces/emulator/executor.h"
 #include "traces/emulator/functional_memory.h"
 #include "traces/emulator/lane_functions.h"
+#include "traces/emulator/matrix.h"
 
 namespace tilesim::traces {
 namespace {
@@ -99,6 +100,11 @@ bool WarpEmulator::act(Action action, isa::DynamicInstruction& out) {
         return false;
       }
       break;
+    case Action::kMatrix:
+      if (!multiply(out)) {
+        return false;
+      }
+      break;
     case Action::kGlobal:
       if (!access_global(out)) {
         return false;
@@ -158,6 +164,9 @@ bool WarpEmulator::place_shared(const SharedAddress& address, isa::DynamicInstru
 
 bool WarpEmulator::access_shared(isa::DynamicInstruction& out) {
   const MemoryOperation& operation = memory_operation(out.index);
+  if (operation.matrices != 0) {
+    return load_matrices(operation, out);
+  }
   if (!place_shared(shared_address(operation, registers_), out)) {
     return false;
   }
@@ -165,6 +174,29 @@ bool WarpEmulator::access_shared(isa::DynamicInstruction& out) {
     memory_->access(true, operation, out.addresses, out.active_mask, registers_.rows);
   }
   return true;
+}
+
+bool WarpEmulator::load_matrices(const MemoryOperation& operation, isa::DynamicInstruction& out) {
+  constexpr unsigned kMatrixRows = 8;
+  const bool whole = out.active_mask == ~std::uint32_t{0};
+  out.active_mask &= ~std::uint32_t{0} >> (isa::kWarpSize - kMatrixRows * operation.matrices);
+  if (!place_shared(shared_address(operation, registers_), out)) {
+    return false;
+  }
+  if (memory_ != nullptr && whole) {
+    memory_->load_matrices(operation, out.addresses, registers_.rows);
+  }
+  return memory_ == nullptr || whole || out.active_mask == 0 ||
+         refuse(out.index, "a matrix is loaded by a part of the warp", kUniformRemedy);
+}
+
+bool WarpEmulator::multiply(const isa::DynamicInstruction& out) {
+  const MicroProgram& program = *context_->program;
+  if (out.active_mask == ~std::uint32_t{0}) {
+    multiply_matrices(program.matrices[program.operand_index[out.index]], registers_.rows);
+  }
+  return out.active_mask == ~std::uint32_t{0} || out.active_mask == 0 ||
+         refuse(out.index, "matrices are multiplied by a part of the warp", kUniformRemedy);
 }
 
 bool WarpEmulator::inside_allocation(const isa::DynamicInstruction& out, unsigned bytes, std::uint32_t mask) {

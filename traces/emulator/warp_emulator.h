@@ -66,6 +66,8 @@ class WarpEmulator final : public isa::WarpStream {
   void compute(std::uint32_t index, std::uint32_t mask);
   bool place_shared(const SharedAddress& address, isa::DynamicInstruction& out);
   bool access_shared(isa::DynamicInstruction& out);
+  bool load_matrices(const MemoryOperation& operation, isa::DynamicInstruction& out);
+  bool multiply(const isa::DynamicInstruction& out);
   bool access_global(isa::DynamicInstruction& out);
   bool copy_async(isa::DynamicInstruction& out);
   bool access_local(isa::DynamicInstruction& out, bool with_data);
