@@ -10,6 +10,7 @@
 
 #include "model/occupancy.h"
 #include "model/roofline.h"
+#include "model/tile_layout.h"
 #include "model/waves.h"
 
 namespace tilesim::model::detail {
@@ -18,8 +19,6 @@ namespace {
 constexpr std::int64_t kMaxPad = 1024;
 constexpr std::int64_t kMaxSwizzleBits = 3;
 constexpr std::int64_t kMatrixRowBytes = 16;  // LDSM row, widest access of a lane
-constexpr std::int64_t kMmaRows = 16;         // m16n8k16, m16n8k8
-constexpr std::int64_t kMmaColumns = 8;
 constexpr std::int64_t kLeastRegisterCap = 16;
 
 class Checker {
@@ -140,7 +139,7 @@ void Checker::shape() {
   divides("shape", "BN", config_.bn, "WN", config_.wn);
   divides("shape", "WM", config_.wm, "the rows of an mma", kMmaRows);
   divides("shape", "WN", config_.wn, "the columns of an mma", kMmaColumns);
-  divides("shape", "BK", config_.bk, "the depth of an mma", element_bytes(config_.dtype) == 2 ? 16 : 8);
+  divides("shape", "BK", config_.bk, "the depth of an mma", mma_depth(config_.dtype));
 }
 
 void Checker::threads() {

@@ -152,19 +152,53 @@ RegisterEstimate estimate_simt(const TileConfig& config) {
   return estimate;
 }
 
-RegisterEstimate estimate_mma(const TileConfig& config) {
-  RegisterEstimate estimate;
+// mma: a fit on what ptxas 13.0 allocates for kernels/mma (traces/calibration/ptxas/mma.csv, tests/traces prints how
+// well it holds). ptxas loads the fragments of a second K-step of the instruction ahead as long as there are registers;
+// it settles just below a number where a further CTA fits.
+std::int64_t mma_total(const TileConfig& config) {
   const std::int64_t bytes = element_bytes(config.dtype);
-  estimate.accumulators = accumulators_per_thread(config);
-  // Fragments of one instruction depth: 16 bytes' worth of K per lane quad, in 32-bit registers.
-  const std::int64_t depth = bytes == 2 ? 16 : 8;
-  estimate.operands = 2 * ceil_div((config.wm + config.wn) * depth * bytes, 32 * 4);
-  estimate.addresses = 8;
-  if (config.copy == CopyPath::kRegister) {
-    const std::int64_t threads = threads_per_cta(config);
-    const std::int64_t tile = (config.bm + config.bn) * config.bk * bytes;
-    estimate.staging = threads > 0 ? ceil_div(tile, threads * 4) : 0;
+  const std::int64_t threads = threads_per_cta(config);
+  const std::int64_t sums = accumulators_per_thread(config);
+  const std::int64_t depths = config.bk * bytes / 32;  // mma.sync along a K-step
+  const auto fragments = static_cast<double>((config.wm + config.wn) / 4);
+  const std::int64_t copies =
+      std::max<std::int64_t>(1, (config.bm + config.bn) * config.bk / std::max<std::int64_t>(1, threads * config.vec));
+  const bool async = config.copy == CopyPath::kAsync;
+  const bool alike = a_transposed(config.layout) != b_transposed(config.layout);  // K runs the same way in both
+  if (sums == 64 && threads >= 256) {
+    // Here the next K-step's fragments do not fit below 128 registers beside much else, and ptxas does without.
+    const bool little_else =
+        async && copies <= 4 && config.swizzle == 0 && depths <= 2 && alike && config.raster.kind != RasterKind::kGroup;
+    if (little_else) return depths == 1 ? 106 : 97;
+    if (config.stages == 1) return 105;
   }
+  double rest = std::max(32.0, 2.5 * fragments + (fragments >= 24 ? 2.0 : 0.0));
+  if (sums <= 32) {
+    rest += depths == 1 ? -8.0 : depths >= 4 ? 4.0 : 0.0;
+    rest -= threads >= 256 && depths < 4 && sums > 16 ? 8.0 : 0.0;
+    rest -= config.layout == Layout::kTN && async && config.stages < 4 ? 8.0 : 0.0;
+  }
+  rest += config.swizzle == 3 ? 20.0 : 0.0;
+  rest += async && config.stages >= 4 ? 6.0 : 0.0;
+  rest += static_cast<double>(std::max<std::int64_t>(0, copies - 8));
+  if (sums >= 128) {
+    rest += alike ? 0.0 : 8.0;
+    rest += !async && config.stages > 1 ? static_cast<double>(copies * config.vec * bytes / 4) : 0.0;
+  }
+  std::int64_t total = std::min(std::llround(static_cast<double>(sums) + rest), sums <= 64    ? 126LL
+                                                                                : sums <= 200 ? 246LL
+                                                                                              : 255LL);
+  if (sums < 64 && total % 8 <= 4) total -= total % 8;
+  return total;
+}
+
+RegisterEstimate estimate_mma(const TileConfig& config) {
+  constexpr std::int64_t kAddresses = 20;  // most of the kernels
+  RegisterEstimate estimate;
+  estimate.accumulators = accumulators_per_thread(config);
+  const std::int64_t rest = std::max<std::int64_t>(0, mma_total(config) - estimate.accumulators);
+  estimate.addresses = std::min(rest, kAddresses);
+  estimate.operands = rest - estimate.addresses;
   return estimate;
 }
 

@@ -128,9 +128,8 @@ struct RegisterEstimate {
 };
 
 /// Estimate before there is code. SIMT: a fit on about 150 kernels that ptxas 13.0 made of kernels/simt; most are
-/// within 8 registers. mma: operand fragments twice, since ptxas loads those of the next k while it multiplies with the
-/// current ones, and an allowance for addresses fitted on three calibration kernels. The error can change the resident
-/// CTAs.
+/// within 8 registers. mma: the same on about 110 kernels of kernels/mma; what is staged on the copy path `reg` counts
+/// as operands. The error can change the resident CTAs.
 [[nodiscard]] RegisterEstimate estimate_registers(const TileConfig& config);
 
 /// Registers a thread has: `registers` if given, else the estimate.

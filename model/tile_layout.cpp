@@ -6,6 +6,14 @@ namespace {
 
 constexpr std::int64_t kChunkBytes = 16;
 constexpr std::int64_t kBankRowBytes = 128;
+constexpr std::int64_t kWarpSize = 32;
+
+/// First row of A (column of B) of the thread's warp tile.
+std::int64_t warp_origin(const TileConfig& config, bool is_b, std::int64_t thread) {
+  const std::int64_t columns = config.bn / config.wn;
+  const std::int64_t warp = thread / kWarpSize;
+  return is_b ? warp % columns * config.wn : warp / columns * config.wm;
+}
 
 }  // namespace
 
@@ -36,6 +44,32 @@ GlobalTile global_tile(const TileConfig& config, bool is_b, std::int64_t leading
 std::int64_t copies_per_thread(const TileConfig& config, bool is_b) {
   const std::int64_t elements = (is_b ? config.bn : config.bm) * config.bk;
   return ceil_div(elements, threads_per_cta(config) * config.vec);
+}
+
+bool fragments_by_word(const TileConfig& config, bool is_b) {
+  return element_bytes(config.dtype) == 4 && !k_contiguous(config, is_b);
+}
+
+TileElement mma_fragment_element(const TileConfig& config, bool is_b, std::int64_t thread, std::int64_t k,
+                                 std::int64_t first, std::int64_t matrices) {
+  const std::int64_t lane = thread % kWarpSize;
+  const std::int64_t extent = warp_origin(config, is_b, thread) + first;
+  if (matrices == 0) {
+    return {k + lane % 4, extent + lane / 4};
+  }
+  // Matrices 0 and 1 differ in the rows of A, but in the depth of B; with 2 and 3 it is the other way round.
+  const std::int64_t matrix = lane / 8 % matrices;
+  const std::int64_t further = (is_b ? matrix / 2 : matrix % 2) * 8;
+  const std::int64_t deeper = is_b ? matrix % 2 : matrix / 2;
+  if (k_contiguous(config, is_b)) {
+    return {extent + further + lane % 8, k + deeper * (kChunkBytes / element_bytes(config.dtype))};
+  }
+  return {k + deeper * 8 + lane % 8, extent + further};
+}
+
+TileElement mma_sum_element(const TileConfig& config, std::int64_t thread) {
+  const std::int64_t lane = thread % kWarpSize;
+  return {warp_origin(config, false, thread) + lane / 4, warp_origin(config, true, thread) + lane % 4 * 2};
 }
 
 std::int64_t fragment_width(const TileConfig& config, bool is_b) {

@@ -1,5 +1,6 @@
 // Where the elements of a tile lie in global and in shared memory, and which thread touches them: the layout of the
-// project's own kernels (kernels/simt), used by the analytic counts (tile_access.h) and by the tile generator.
+// project's own kernels (kernels/simt, kernels/mma), used by the analytic counts (tile_access.h) and by the tile
+// generator.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,27 @@ struct GlobalTile {
 
 /// Copies of `vec` elements that each thread makes of an operand tile per K-step.
 [[nodiscard]] std::int64_t copies_per_thread(const TileConfig& config, bool is_b);
+
+/// One mma.sync multiplies 16 rows of A with 8 columns of B, 32 bytes deep: m16n8k16, TF32 m16n8k8.
+inline constexpr std::int64_t kMmaRows = 16;
+inline constexpr std::int64_t kMmaColumns = 8;
+[[nodiscard]] constexpr std::int64_t mma_depth(DataType dtype) { return 32 / element_bytes(dtype); }
+
+/// True if an mma kernel loads its fragments word by word: ldmatrix cannot transpose 4-byte elements.
+[[nodiscard]] bool fragments_by_word(const TileConfig& config, bool is_b);
+
+/// An element of a tile in shared memory.
+struct TileElement {
+  std::int64_t row = 0;
+  std::int64_t column = 0;
+};
+/// Where lane `thread % 32` of an mma kernel's warp points when it loads the part of a fragment that begins `first`
+/// rows (of A; columns of B) into the warp tile, `k` elements into the K-step: the row of an 8 x 8 matrix it names
+/// for ldmatrix (`matrices` 2 or 4), or the word it loads (`matrices` 0).
+[[nodiscard]] TileElement mma_fragment_element(const TileConfig& config, bool is_b, std::int64_t thread, std::int64_t k,
+                                               std::int64_t first, std::int64_t matrices);
+/// Row and column, in the tile of C, of the first sum that `thread` holds of a 16 x 8 block at the warp tile's corner.
+[[nodiscard]] TileElement mma_sum_element(const TileConfig& config, std::int64_t thread);
 
 /// Elements of one shared load of a SIMT fragment: the widest that stays aligned for all threads.
 [[nodiscard]] std::int64_t fragment_width(const TileConfig& config, bool is_b);

@@ -288,7 +288,7 @@ def build(family, folder):
             row['dynamic_shared_bytes'] = 0 if row['static_shared_bytes'] else family.shared_bytes_of(config)
             if cubin.registers != said(r'Used (\d+) registers', text):
                 sys.exit(f'corpus: {name}: ptxas and .nv.info disagree about the registers')
-            measured, other = measure(cubin, config)
+            measured, other = measure(family, cubin, config)
             row.update(measured)
             odd.update(other)
             rows.append(row)

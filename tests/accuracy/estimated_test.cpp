@@ -83,7 +83,7 @@ TEST_CASE("estimated against compiled code at 2048 x 2048 x 1024") {
   Errors to_compiled;
   Errors compiled_to_measured;
   Errors estimated_to_measured;
-  for (const test::CorpusRow& row : test::read_ptxas_corpus()) {
+  for (const test::CorpusRow& row : test::read_ptxas_corpus("simt")) {
     const std::string path = fmt::format("{}/{}.cubin", TILESIM_PTXAS_FOLDER, row.at("name"));
     if (!std::ifstream(path) || row.number("RAGGED") != 0 || row.number("EPILOGUE") != 0) {
       continue;

@@ -1,4 +1,4 @@
-// The rows of traces/calibration/ptxas/simt.csv: what ptxas made of configurations of kernels/simt.
+// The rows of traces/calibration/ptxas/*.csv: what ptxas made of configurations of kernels/simt and kernels/mma.
 #pragma once
 
 #include <fstream>
@@ -21,8 +21,15 @@ struct CorpusRow {
     c.bm = number("BM");
     c.bn = number("BN");
     c.bk = number("BK");
-    c.tm = number("TM");
-    c.tn = number("TN");
+    if (cells.contains("WM")) {
+      c.family = model::Family::kMma;
+      c.dtype = *model::parse_data_type(at("DTYPE"));
+      c.wm = number("WM");
+      c.wn = number("WN");
+    } else {
+      c.tm = number("TM");
+      c.tn = number("TN");
+    }
     c.stages = number("STAGES");
     c.vec = number("VEC");
     c.pad_a = number("PAD_A");
@@ -36,9 +43,9 @@ struct CorpusRow {
   }
 };
 
-/// All rows; the folder is the compile definition TILESIM_PTXAS_FOLDER.
-inline std::vector<CorpusRow> read_ptxas_corpus() {
-  std::ifstream file(TILESIM_PTXAS_FOLDER "/simt.csv");
+/// All rows of a family ("simt", "mma"); the folder is the compile definition TILESIM_PTXAS_FOLDER.
+inline std::vector<CorpusRow> read_ptxas_corpus(const std::string& family) {
+  std::ifstream file(TILESIM_PTXAS_FOLDER "/" + family + ".csv");
   REQUIRE(file);
   std::vector<std::string> header;
   std::vector<CorpusRow> rows;

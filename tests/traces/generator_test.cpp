@@ -3,8 +3,10 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <random>
+#include <span>
 #include <unordered_map>
 
 #include "model/legality.h"
@@ -32,22 +34,29 @@ Case random_case(unsigned seed) {
   const auto below = [&random](unsigned n) { return static_cast<std::int64_t>(random() % n); };
   for (;;) {
     Case c;
+    c.config.family = below(2) == 0 ? model::Family::kSimt : model::Family::kMma;
     c.config.bm = 16LL << below(4);
     c.config.bn = 16LL << below(4);
-    c.config.bk = 4LL << below(3);
+    c.config.bk = 4LL << below(4);
     c.config.tm = 1LL << below(4);
     c.config.tn = 1LL << below(4);
+    c.config.wm = 16LL << below(3);
+    c.config.wn = 8LL << below(4);
+    c.config.dtype =
+        c.config.family == model::Family::kSimt ? model::DataType::kF32 : static_cast<model::DataType>(1 + below(3));
+    c.problem.dtype = c.config.dtype;
     c.config.stages = 1 + below(3);
-    c.config.vec = 1LL << below(3);
+    c.config.vec = 1LL << below(4);
     c.config.copy = below(2) == 0 ? model::CopyPath::kRegister : model::CopyPath::kAsync;
     c.config.pad_a = 4 * below(3);
     c.config.pad_b = 4 * below(3);
     c.config.swizzle = below(3);
     c.config.layout = static_cast<model::Layout>(below(4));
     c.config.raster = {static_cast<model::RasterKind>(below(3)), 2};
-    c.problem.m = 4 * (1 + below(40));
-    c.problem.n = 4 * (1 + below(40));
-    c.problem.k = 4 * (1 + below(16));
+    const std::int64_t unit = below(2) == 0 ? 4 : 8;
+    c.problem.m = unit * (1 + below(40));
+    c.problem.n = unit * (1 + below(40));
+    c.problem.k = unit * (1 + below(16));
     const auto legality = model::check_legality(c.config, c.problem, gpu);
     if (legality && legality->legal()) {
       return c;
@@ -86,13 +95,15 @@ TEST_CASE("generated kernels read every element of A and B that a tile needs and
           if (!isa::is_global(inst.memory)) {
             return;
           }
+          const bool store = inst.memory == isa::MemoryOp::kStoreGlobal;
+          const auto element = static_cast<std::uint64_t>(store ? 4 : model::element_bytes(c.config.dtype));
           for (std::size_t lane = 0; lane < 32; ++lane) {
-            for (std::uint64_t b = 0; (dynamic.active_mask >> lane & 1U) != 0 && b < inst.access_bytes; b += 4) {
+            for (std::uint64_t b = 0; (dynamic.active_mask >> lane & 1U) != 0 && b < inst.access_bytes; b += element) {
               const bool copy = inst.memory == isa::MemoryOp::kCopyAsync;
               const std::uint64_t at =
                   copy ? isa::CopyLane::of(dynamic.addresses[lane]).global : dynamic.addresses[lane];
               if (at != 0) {  // else a copy of zeros
-                ++(inst.memory == isa::MemoryOp::kStoreGlobal ? writes : reads)[at + b];
+                ++(store ? writes : reads)[at + b];
               }
             }
           }
@@ -140,6 +151,10 @@ TEST_CASE("shared accesses of generated kernels cost what the model counts") {
           loads += model::shared_load_wavefronts(lanes, ~0U, inst.access_bytes).wavefronts;
         } else if (inst.memory == isa::MemoryOp::kStoreShared) {
           stores += model::shared_store_wavefronts(lanes, ~0U, inst.access_bytes).wavefronts;
+        } else if (inst.memory == isa::MemoryOp::kLoadMatrix) {
+          const int rows = std::popcount(dynamic.active_mask);
+          loads += model::matrix_load_wavefronts(std::span(lanes).first(static_cast<std::size_t>(rows)), rows / 8)
+                       .wavefronts;
         }
       });
     }
@@ -173,11 +188,18 @@ TEST_CASE("a stream that steps from one global access to the next makes the same
   CHECK(holds);
 }
 
-TEST_CASE("products executed: 2 M N K FLOP in whole tiles, whatever the stages") {
-  for (const std::int64_t stages : {1, 2, 3}) {
+TEST_CASE("products executed: 2 M N K FLOP in whole tiles, whatever the stages and the type") {
+  const auto stages = GENERATE(1, 2, 3);
+  const auto dtype =
+      GENERATE(model::DataType::kF32, model::DataType::kTf32, model::DataType::kF16, model::DataType::kBf16);
+  {
     model::TileConfig config;
+    config.family = dtype == model::DataType::kF32 ? model::Family::kSimt : model::Family::kMma;
+    config.dtype = dtype;
+    config.bk = 16;
     config.stages = stages;
     model::Problem problem;
+    problem.dtype = dtype;
     problem.m = problem.n = 256;
     problem.k = 64;
     const auto kernel = *TileKernel::create(config, problem);
@@ -220,16 +242,50 @@ TEST_CASE("skipped trips end at the same K-slice") {
   CHECK(steps < all_steps / 4);
 }
 
+TEST_CASE("generated mma code: HMMAs of a warp 6 cycles apart, LDSM of the next fragments in between") {
+  // 128x128x32 with 64x32 per warp as ptxas 13.0 orders it: two steps of 4 x 4 products, 6 LDSM each.
+  model::TileConfig config;
+  config.family = model::Family::kMma;
+  config.dtype = model::DataType::kBf16;
+  config.bk = 32;
+  config.vec = 8;
+  config.stages = 3;
+  config.copy = model::CopyPath::kAsync;
+  config.layout = model::Layout::kNT;
+  model::Problem problem;
+  problem.dtype = config.dtype;
+  problem.m = problem.n = 256;
+  problem.k = 128;
+  const auto kernel = *TileKernel::create(config, problem);
+  int cycle = 0, last_product = -6, products = 0, matrices = 0, between = 0;
+  for (const isa::Instruction& inst : kernel->program().instructions) {
+    if (inst.pipe == isa::Pipe::kTensor) {
+      CHECK(cycle - last_product >= 6);
+      last_product = cycle;
+      ++products;
+      CHECK(inst.flops_per_lane == 2 * 16 * 8 * 16 / 32);
+      CHECK(inst.read_count == 3);
+    }
+    matrices += inst.memory == isa::MemoryOp::kLoadMatrix ? 1 : 0;
+    between += inst.memory == isa::MemoryOp::kLoadMatrix && products > 0 ? 1 : 0;
+    cycle += inst.stall;
+  }
+  CHECK(products == 32);
+  CHECK(matrices == 12);
+  CHECK(between >= 8);  // few registers: 97 in all
+}
+
 TEST_CASE("the scheduler keeps dependences, for random blocks") {
   const bool holds = rc::check([](unsigned seed) {
     std::mt19937 random(seed);
     generator::Block block;
+    const isa::Pipe product = random() % 2 == 0 ? isa::Pipe::kFma : isa::Pipe::kTensor;
     block.values.push_back({1, true});
     const int count = 5 + static_cast<int>(random() % 80);
     for (int i = 0; i < count; ++i) {
       generator::Operation op;
       const auto kind = random() % 4;
-      op.code.pipe = kind == 0 ? isa::Pipe::kAlu : kind == 1 ? isa::Pipe::kLsu : isa::Pipe::kFma;
+      op.code.pipe = kind == 0 ? isa::Pipe::kAlu : kind == 1 ? isa::Pipe::kLsu : product;
       if (kind == 1) {
         op.code.memory = isa::MemoryOp::kLoadShared;
         op.kind = generator::ResultKind::kShared;
@@ -244,7 +300,8 @@ TEST_CASE("the scheduler keeps dependences, for random blocks") {
       }
       block.operations.push_back(op);
     }
-    const generator::Schedule schedule = generator::schedule(block, {static_cast<int>(4 + random() % 40)});
+    const generator::Schedule schedule =
+        generator::schedule(block, {static_cast<int>(4 + random() % 40), random() % 2 == 0});
     RC_ASSERT(schedule.order.size() == block.operations.size());
     std::vector<int> place(block.operations.size(), -1);
     for (std::size_t i = 0; i < schedule.order.size(); ++i) {

@@ -19,7 +19,6 @@ namespace tilesim::cli {
 [[nodiscard]] Subcommand check_subcommand();
 [[nodiscard]] Subcommand run_subcommand();
 [[nodiscard]] Subcommand replay_subcommand();
-[[nodiscard]] Subcommand trace_kernels_subcommand();
 [[nodiscard]] Subcommand gpus_subcommand();
 
 }  // namespace tilesim::cli

@@ -208,6 +208,8 @@ Result<TileQuestion> tile_question_from(const Invocation& invocation) {
   }
   question.config = *config;
   question.problem = *problem;
+  constexpr std::int64_t kSumBytes = 4;
+  question.problem.problem.c_bytes = config->family == model::Family::kMma ? kSumBytes : 0;  // kernels/mma: FP32
   question.clock_mhz = *clock;
   return question;
 }

@@ -25,7 +25,7 @@ struct Use {
 /// What an operation waits for when it uses another's result.
 enum class ResultKind : std::uint8_t {
   kFixed,   ///< ready a fixed number of cycles after issue: stall counts
-  kShared,  ///< LDS
+  kShared,  ///< LDS, LDSM
   kGlobal,  ///< LDG
   kSlow,    ///< S2R, LDC
 };
@@ -40,6 +40,11 @@ struct Operation {
   std::vector<int> after;  ///< operations of the block that must have issued before
   ResultKind kind = ResultKind::kFixed;
 };
+
+/// True for the multiply instructions, whose order the source says.
+[[nodiscard]] inline bool is_product(const Operation& op) {
+  return op.code.pipe == isa::Pipe::kFma || op.code.pipe == isa::Pipe::kTensor;
+}
 
 struct Block {
   std::vector<Operation> operations;

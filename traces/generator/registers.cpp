@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 
 #include "model/tile_layout.h"
+#include "traces/generator/mma_registers.h"
 
 namespace tilesim::traces::generator {
 
@@ -38,11 +40,11 @@ class Allocator {
 };
 
 void set_reads(const std::vector<int>& place, Operation& op) {
-  if (op.code.pipe != isa::Pipe::kFma) {
+  if (!is_product(op)) {
     return;
   }
   std::uint8_t slot = 0;
-  for (const Use& use : op.uses) {
+  for (const Use& use : std::span(op.uses).first(std::min(op.uses.size(), op.code.reads.size()))) {
     const int base = place[static_cast<std::size_t>(use.value)];
     const auto reg = static_cast<std::uint16_t>((base + use.part) % kRegisters);
     op.code.reads[slot] = {reg, slot, false};
@@ -52,11 +54,11 @@ void set_reads(const std::vector<int>& place, Operation& op) {
   op.code.read_count = slot;
 }
 
-/// A register that the next FMA reads in the same slot is kept in the operand cache.
+/// A register that the next product reads in the same slot is kept in the operand cache.
 void set_reuse(std::vector<Operation>& operations) {
   Operation* previous = nullptr;
   for (Operation& op : operations) {
-    if (op.code.pipe != isa::Pipe::kFma || op.code.read_count < 2) {
+    if (!is_product(op) || op.code.read_count < 2) {
       continue;
     }
     if (previous != nullptr) {
@@ -71,6 +73,9 @@ void set_reuse(std::vector<Operation>& operations) {
 }  // namespace
 
 LoopOverhead loop_overhead(const model::TileConfig& config) {
+  if (config.family == model::Family::kMma) {
+    return mma_loop_overhead(config);
+  }
   const auto copies =
       static_cast<int>(model::copies_per_thread(config, false) + model::copies_per_thread(config, true));
   // What ptxas 13.0 spends on pointers, buffer addresses and the counter (traces/calibration/ptxas/simt.csv).
@@ -80,7 +85,15 @@ LoopOverhead loop_overhead(const model::TileConfig& config) {
   return config.stages > 1 ? LoopOverhead{6 + 9 * copies / 4, 6} : LoopOverhead{3 + copies, 1};
 }
 
+int prologue_integers(const model::TileConfig& config) {
+  constexpr int kSimt = 36;
+  return config.family == model::Family::kMma ? mma_prologue_integers(config) : kSimt;
+}
+
 int fragment_budget(const model::TileConfig& config) {
+  if (config.family == model::Family::kMma) {
+    return mma_fragment_budget(config);
+  }
   const auto step = static_cast<int>(config.tm + config.tn);
   const bool staged = config.stages > 1 && config.copy == model::CopyPath::kRegister;
   const auto staging = static_cast<int>(
@@ -91,15 +104,19 @@ int fragment_budget(const model::TileConfig& config) {
   return std::max(2 * step + staging, room);
 }
 
-int address_registers(const model::TileConfig& config) { return config.stages > 1 ? 26 : 18; }
+int address_registers(const model::TileConfig& config) {
+  return config.family == model::Family::kMma ? kMmaAddressRegisters : config.stages > 1 ? 26 : 18;
+}
 
 int assign_registers(const model::TileConfig& config, const std::vector<Value>& values,
                      std::vector<Operation>& operations) {
-  const auto sums = static_cast<int>(config.tm * config.tn);
+  const bool swapped = config.family == model::Family::kSimt && config.tn > 1;
+  const auto sums = static_cast<int>(model::accumulators_per_thread(config));
   std::vector<int> place(values.size(), 0);
   std::vector<std::size_t> last_use(values.size(), 0);
-  for (int s = 0; s < sums; ++s) {
-    place[static_cast<std::size_t>(s)] = config.tn > 1 ? s ^ 1 : s;
+  for (int s = 0, first = 0; first < sums; ++s) {
+    place[static_cast<std::size_t>(s)] = swapped ? first ^ 1 : first;
+    first += values[static_cast<std::size_t>(s)].width;
   }
   for (std::size_t i = 0; i < operations.size(); ++i) {
     for (const Use& use : operations[i].uses) {

@@ -16,14 +16,17 @@ struct LoopOverhead {
 };
 [[nodiscard]] LoopOverhead loop_overhead(const model::TileConfig& config);
 
+/// Integer operations in front of the main loop, for indices and addresses.
+[[nodiscard]] int prologue_integers(const model::TileConfig& config);
+
 /// Registers for fragments and staged slices that the scheduler may have live.
 [[nodiscard]] int fragment_budget(const model::TileConfig& config);
 
 /// Registers that hold addresses, indices and counters all through the main loop.
 [[nodiscard]] int address_registers(const model::TileConfig& config);
 
-/// Gives the operations their registers (reads of FMAs with banks and reuse flags) and returns how many a thread needs.
-/// Accumulators lie so that each is in the other bank than the element of B that it is multiplied with.
+/// Gives the operations their registers (reads of products with banks and reuse flags) and returns how many a thread
+/// needs. SIMT accumulators lie so that each is in the other bank than the element of B that it is multiplied with.
 [[nodiscard]] int assign_registers(const model::TileConfig& config, const std::vector<Value>& values,
                                    std::vector<Operation>& operations);
 

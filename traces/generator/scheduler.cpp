@@ -15,12 +15,16 @@ constexpr int kGlobalLatency = 200;
 constexpr int kSlowLatency = 30;
 constexpr int kFixedLatency = 5;
 constexpr int kFmaLatency = 4;
+// ptxas keeps HMMAs of a warp this far apart, and those that add to the same sums; the loop's branch included.
+constexpr int kTensorInterval = 6;
+constexpr int kTensorLatency = 24;
 /// Stores to shared memory stand that far before the end of the block.
 constexpr int kStoreLead = 40;
 constexpr int kMemoryInterval = 4;
 constexpr int kNever = std::numeric_limits<int>::max() / 2;
 
-bool is_fma(const Operation& op) { return op.code.pipe == isa::Pipe::kFma; }
+bool is_tensor(const Operation& op) { return op.code.pipe == isa::Pipe::kTensor; }
+bool is_memory(const Operation& op) { return op.code.memory != isa::MemoryOp::kNone; }
 
 int latency(const Operation& op) {
   switch (op.kind) {
@@ -33,7 +37,7 @@ int latency(const Operation& op) {
     case ResultKind::kFixed:
       break;
   }
-  return is_fma(op) ? kFmaLatency : kFixedLatency;
+  return is_tensor(op) ? kTensorLatency : is_product(op) ? kFmaLatency : kFixedLatency;
 }
 
 /// The list scheduler of one block.
@@ -48,13 +52,21 @@ class ListScheduler {
         ready_(block.operations.size(), 0),
         deadline_(block.operations.size(), kNever) {
     link();
-    set_deadlines();
+    if (options.early_loads) {
+      set_priorities();
+    } else {
+      set_deadlines();
+    }
+    // Operations with equal deadlines keep their order.
+    std::stable_sort(others_.begin(), others_.end(), [this](int a, int b) {
+      return deadline_[static_cast<std::size_t>(a)] < deadline_[static_cast<std::size_t>(b)];
+    });
   }
 
   Schedule run() {
     const std::size_t count = block_.operations.size();
     while (schedule_.order.size() < count) {
-      const int next = pick();
+      const int next = options_.early_loads ? pick_early() : pick();
       issue(next);
     }
     return std::move(schedule_);
@@ -79,7 +91,7 @@ class ListScheduler {
       if (ops[i].result >= 0) {
         writer_[static_cast<std::size_t>(ops[i].result)] = static_cast<int>(i);
       }
-      (is_fma(ops[i]) ? fmas_ : others_).push_back(static_cast<int>(i));
+      (is_product(ops[i]) ? products_ : others_).push_back(static_cast<int>(i));
     }
   }
 
@@ -88,16 +100,16 @@ class ListScheduler {
     successors_[static_cast<std::size_t>(from)].push_back(to);
   }
 
-  /// The number of FMAs that may have gone before each of the other operations at the latest.
+  /// The number of products that may have gone before each of the other operations at the latest.
   void set_deadlines() {
     const auto& ops = block_.operations;
-    const int total = static_cast<int>(fmas_.size());
+    const int total = static_cast<int>(products_.size());
     std::vector<int> position(ops.size(), 0);
-    for (std::size_t k = 0; k < fmas_.size(); ++k) {
-      position[static_cast<std::size_t>(fmas_[k])] = static_cast<int>(k);
+    for (std::size_t k = 0; k < products_.size(); ++k) {
+      position[static_cast<std::size_t>(products_[k])] = static_cast<int>(k);
     }
     for (std::size_t i = ops.size(); i-- > 0;) {
-      if (is_fma(ops[i])) {
+      if (is_product(ops[i])) {
         deadline_[i] = position[i];
         continue;
       }
@@ -108,10 +120,47 @@ class ListScheduler {
       }
       deadline_[i] = latest;
     }
-    // Operations with equal deadlines keep their order.
-    std::stable_sort(others_.begin(), others_.end(), [this](int a, int b) {
-      return deadline_[static_cast<std::size_t>(a)] < deadline_[static_cast<std::size_t>(b)];
-    });
+  }
+
+  /// Early loads: what may go at any time comes first (addresses, copies, synchronisation, then loads in the order in
+  /// which products need them); stores of what comes next, and the end, have to wait for products.
+  void set_priorities() {
+    constexpr int kFirst = -2 * kNever / 3;
+    constexpr int kLoads = -kNever / 3;
+    const auto& ops = block_.operations;
+    const int total = static_cast<int>(products_.size());
+    std::vector<int> first_product(ops.size(), total);
+    for (int k = total; k-- > 0;) {
+      for (const int p : predecessors_[static_cast<std::size_t>(products_[static_cast<std::size_t>(k)])]) {
+        first_product[static_cast<std::size_t>(p)] = k;
+      }
+    }
+    int staged = 0;  // registers
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      staged += ops[i].kind == ResultKind::kGlobal ? width_of_result(static_cast<int>(i)) : 0;
+    }
+    // Where the staged slice would leave no room for fragments it is loaded when few of them are still to come.
+    const bool late = 2 * staged > options_.register_budget;
+    bool multiplies = false;  // a store after the fragments is of the next slice
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      multiplies = multiplies || ops[i].kind == ResultKind::kShared;
+      if (ops[i].kind == ResultKind::kShared) {
+        deadline_[i] = kLoads + first_product[i];
+      } else if (ops[i].kind == ResultKind::kGlobal && late) {
+        deadline_[i] = std::max(0, total - kStoreLead / kTensorInterval);
+      } else if (multiplies && ops[i].code.memory == isa::MemoryOp::kStoreShared) {
+        deadline_[i] = total;
+      } else {
+        deadline_[i] = kFirst;
+      }
+    }
+    // What comes after something comes no earlier.
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      for (const int s : successors_[i]) {
+        int& later = deadline_[static_cast<std::size_t>(s)];
+        later = std::max(later, is_product(ops[i]) ? total : deadline_[i]);
+      }
+    }
   }
 
   [[nodiscard]] bool unblocked(int op) const {
@@ -128,11 +177,11 @@ class ListScheduler {
 
   [[nodiscard]] bool fits(int op) const { return live_ + width_of_result(op) <= options_.register_budget; }
 
-  /// The next operation: one whose time has come, else the next FMA, else whatever is unblocked first.
+  /// The next operation: one whose time has come, else the next product, else whatever is unblocked first.
   int pick() {
-    const int position = next_fma_;
-    const bool fma_left = position < static_cast<int>(fmas_.size());
-    const bool fma_unblocked = fma_left && unblocked(fmas_[static_cast<std::size_t>(position)]);
+    const int position = next_product_;
+    const bool product_left = position < static_cast<int>(products_.size());
+    const bool product_unblocked = product_left && unblocked(products_[static_cast<std::size_t>(position)]);
     int first_unblocked = -1;
     while (first_other_ < others_.size() && done_[static_cast<std::size_t>(others_[first_other_])]) {
       ++first_other_;
@@ -140,7 +189,7 @@ class ListScheduler {
     for (std::size_t i = first_other_; i < others_.size(); ++i) {
       const int op = others_[i];
       const auto at = static_cast<std::size_t>(op);
-      if (deadline_[at] > position && (fma_unblocked || first_unblocked >= 0)) {
+      if (deadline_[at] > position && (product_unblocked || first_unblocked >= 0)) {
         break;  // sorted by deadline: nothing later is due
       }
       if (done_[at] || !unblocked(op)) {
@@ -148,24 +197,65 @@ class ListScheduler {
       }
       first_unblocked = first_unblocked < 0 ? op : first_unblocked;
       const bool memory = block_.operations[at].code.memory != isa::MemoryOp::kNone;
-      const bool too_soon = memory && since_memory_ < kMemoryInterval && fma_unblocked;
-      if (deadline_[at] <= position && !too_soon && ready_[at] <= cycle_ && (fits(op) || !fma_unblocked)) {
+      const bool too_soon = memory && since_memory_ < kMemoryInterval && product_unblocked;
+      if (deadline_[at] <= position && !too_soon && ready_[at] <= cycle_ && (fits(op) || !product_unblocked)) {
         return op;
       }
     }
-    if (fma_unblocked) {
-      return fmas_[static_cast<std::size_t>(position)];
+    if (product_unblocked) {
+      return products_[static_cast<std::size_t>(position)];
     }
     return first_unblocked;
+  }
+
+  /// The next product if it can start before anything that is due, else what can start first.
+  int pick_early() {
+    const int position = next_product_;
+    const int product =
+        position < static_cast<int>(products_.size()) ? products_[static_cast<std::size_t>(position)] : -1;
+    const bool product_unblocked = product >= 0 && unblocked(product);
+    const int product_start =
+        product_unblocked ? std::max({cycle_, product_free_, ready_[static_cast<std::size_t>(product)]}) : kNever;
+    int best = -1, best_start = kNever, fallback = -1;
+    while (first_other_ < others_.size() && done_[static_cast<std::size_t>(others_[first_other_])]) {
+      ++first_other_;
+    }
+    for (std::size_t i = first_other_; i < others_.size(); ++i) {
+      const int op = others_[i];
+      const auto at = static_cast<std::size_t>(op);
+      const bool due = deadline_[at] <= position;
+      if (!due && (product_unblocked || best >= 0 || fallback >= 0)) {
+        break;  // sorted by deadline
+      }
+      if (done_[at] || !unblocked(op)) {
+        continue;
+      }
+      fallback = fallback < 0 ? op : fallback;
+      const int start = std::max({cycle_, ready_[at], is_memory(block_.operations[at]) ? memory_free_ : cycle_});
+      if (due && fits(op) && start < best_start) {
+        best = op;
+        best_start = start;
+      }
+    }
+    if (best >= 0 && best_start < product_start) {
+      return best;
+    }
+    return product_unblocked ? product : best >= 0 ? best : fallback;
   }
 
   void issue(int op) {
     const auto at = static_cast<std::size_t>(op);
     const Operation& operation = block_.operations[at];
     cycle_ = std::max(cycle_, ready_[at]);
+    if (options_.early_loads) {
+      cycle_ = std::max(
+          {cycle_, is_product(operation) ? product_free_ : cycle_, is_memory(operation) ? memory_free_ : cycle_});
+      product_free_ = is_product(operation) ? cycle_ + kTensorInterval : product_free_;
+      memory_free_ = is_memory(operation) ? cycle_ + kMemoryInterval : memory_free_;
+    }
     done_[at] = true;
     schedule_.order.push_back(op);
-    next_fma_ += is_fma(operation) ? 1 : 0;
+    next_product_ += is_product(operation) ? 1 : 0;
     since_memory_ = operation.code.memory != isa::MemoryOp::kNone ? 0 : since_memory_ + 1;
     live_ += width_of_result(op);
     schedule_.pressure = std::max(schedule_.pressure, live_);
@@ -178,7 +268,8 @@ class ListScheduler {
         live_ -= value.width;
       }
     }
-    const int wait = operation.kind == ResultKind::kFixed && operation.result >= 0 ? latency(operation) : 1;
+    const bool known = options_.early_loads || operation.kind == ResultKind::kFixed;
+    const int wait = known && operation.result >= 0 ? latency(operation) : 1;
     for (const int s : successors_[at]) {
       ready_[static_cast<std::size_t>(s)] = std::max(ready_[static_cast<std::size_t>(s)], cycle_ + wait);
     }
@@ -189,12 +280,13 @@ class ListScheduler {
   ScheduleOptions options_;
   std::vector<int> writer_, users_left_;
   std::vector<std::vector<int>> predecessors_, successors_;
-  std::vector<int> fmas_, others_;
+  std::vector<int> products_, others_;
   std::vector<bool> done_;
   std::vector<int> ready_, deadline_;
-  int next_fma_ = 0;
+  int next_product_ = 0;
   std::size_t first_other_ = 0;
   int since_memory_ = kMemoryInterval;
+  int product_free_ = 0, memory_free_ = 0;  ///< cycles, with early loads
   int live_ = 0;
   int cycle_ = 0;
   Schedule schedule_;
@@ -225,6 +317,7 @@ Schedule schedule(const Block& block, const ScheduleOptions& options) { return L
 
 void set_control(std::vector<Operation>& operations) {
   constexpr int kLongestStall = 15;
+  constexpr int kBranchStall = 5;
   Scoreboards scoreboards;
   struct Pending {
     int scoreboard = -1;  ///< of a slow result
@@ -239,6 +332,8 @@ void set_control(std::vector<Operation>& operations) {
   };
   int cycle = 0;
   int memory_free = 0;
+  int tensor_free = 0;
+  int tensor_done = 0;
   std::vector<std::pair<int, int>> reads;  ///< value whose registers a store or load still reads, scoreboard
   for (std::size_t i = 0; i < operations.size(); ++i) {
     Operation& op = operations[i];
@@ -257,8 +352,11 @@ void set_control(std::vector<Operation>& operations) {
         wait_for(scoreboard);  // the registers are overwritten
       }
     }
-    const bool memory = op.code.memory != isa::MemoryOp::kNone;
+    const bool memory = is_memory(op);
     start = memory ? std::max(start, memory_free) : start;
+    start = is_tensor(op) ? std::max(start, tensor_free) : start;
+    const bool branch = op.code.control == isa::ControlOp::kBranch;
+    start = branch ? std::max(start, tensor_done - kLongestStall) : start;
     if (op.code.control == isa::ControlOp::kBarrier) {
       start = std::max(start, cycle);
     }
@@ -275,12 +373,16 @@ void set_control(std::vector<Operation>& operations) {
           std::clamp<int>(std::max<int>(operations[i - 1].code.stall, start - cycle + 1), 1, kLongestStall));
     }
     cycle = start + 1;
-    op.code.stall = op.code.control == isa::ControlOp::kBranch ? 5 : 1;
+    op.code.stall = static_cast<std::uint8_t>(branch ? std::max(kBranchStall, tensor_done - start) : 1);
     if (op.code.control == isa::ControlOp::kBarrier) {
       op.code.stall = 6;
       cycle = start + 6;
     }
     memory_free = memory ? start + kMemoryInterval : memory_free;
+    if (is_tensor(op)) {
+      tensor_free = start + kTensorInterval;
+      tensor_done = start + kTensorLatency;
+    }
     if (op.result >= 0) {
       Pending& p = pending(op.result);
       if (op.kind == ResultKind::kFixed) {

@@ -8,20 +8,20 @@ namespace tilesim::traces::generator {
 
 namespace {
 
-constexpr std::int64_t kFloat = 4;
+constexpr std::int64_t kOutputBytes = 4;  // C is FP32
 constexpr std::uint64_t kAlignment = std::uint64_t{1} << 21;
 /// Where the shared window starts; the first KB of a CTA belongs to the system, as on sm_90.
 constexpr std::uint64_t kSharedStart = 1024;
 
-std::uint64_t aligned(std::int64_t elements, std::int64_t batch) {
-  const auto bytes = static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(batch * kFloat);
+std::uint64_t aligned(std::int64_t elements, std::int64_t element_bytes, std::int64_t batch) {
+  const auto bytes = static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(batch * element_bytes);
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
 }  // namespace
 
 TileAccesses::TileAccesses(const model::TileConfig& config, const model::Problem& problem)
-    : config_(config), problem_(problem) {
+    : config_(config), problem_(problem), element_bytes_(model::element_bytes(config.dtype)) {
   const std::int64_t leading_a = a_transposed(config.layout) ? problem.m : problem.k;
   const std::int64_t leading_b = b_transposed(config.layout) ? problem.k : problem.n;
   global_[0] = model::global_tile(config, false, leading_a);
@@ -34,15 +34,14 @@ TileAccesses::TileAccesses(const model::TileConfig& config, const model::Problem
   shared_base_[0] = kSharedStart;
   shared_base_[1] = kSharedStart + (stage_bytes_[0] * static_cast<std::uint64_t>(config.stages) + 15) / 16 * 16;
   space_.a = std::uint64_t{1} << 33;
-  space_.b = space_.a + aligned(problem.m * problem.k, problem.batch);
-  space_.c = space_.b + aligned(problem.k * problem.n, problem.batch);
+  space_.b = space_.a + aligned(problem.m * problem.k, element_bytes_, problem.batch);
+  space_.c = space_.b + aligned(problem.k * problem.n, element_bytes_, problem.batch);
   in_bounds_ =
       problem.m % config.bm == 0 && problem.n % config.bn == 0 && problem.k % (config.bk * problem.split_k) == 0;
 }
 
 TileAccesses::Lane TileAccesses::lane(const Access& access, std::int64_t thread) const {
   const int which = access.is_b ? 1 : 0;
-  const std::int64_t columns = config_.bn / config_.tn;
   Lane lane;
   switch (access.kind) {
     case AccessKind::kLoadOperand:
@@ -54,23 +53,48 @@ TileAccesses::Lane TileAccesses::lane(const Access& access, std::int64_t thread)
       const std::int64_t column = element % tile.columns + access.second;
       lane.row = static_cast<std::int32_t>(row);
       lane.column = static_cast<std::int32_t>(column);
-      lane.offset = (row * tile.leading + column) * kFloat;
+      lane.offset = (row * tile.leading + column) * element_bytes_;
       lane.shared = copy_transposes(config_, access.is_b)
                         ? model::shared_offset(shared_[which], config_.swizzle, column, row)
                         : model::shared_offset(shared_[which], config_.swizzle, row, column);
       break;
     }
-    case AccessKind::kLoadFragment: {
-      const std::int64_t own = access.is_b ? thread % columns * config_.tn : thread / columns * config_.tm;
-      lane.shared = model::shared_offset(shared_[which], config_.swizzle, access.first, own + access.second);
-      break;
-    }
+    case AccessKind::kLoadFragment:
+    case AccessKind::kLoadMatrix:
+      return fragment_lane(access, thread);
     case AccessKind::kStoreC:
-      lane.row = static_cast<std::int32_t>(thread / columns * config_.tm + access.first);
-      lane.column = static_cast<std::int32_t>(thread % columns * config_.tn + access.second);
-      lane.offset = (lane.row * problem_.n + lane.column) * kFloat;
-      break;
+      return c_lane(access, thread);
   }
+  return lane;
+}
+
+TileAccesses::Lane TileAccesses::fragment_lane(const Access& access, std::int64_t thread) const {
+  model::TileElement element;
+  if (config_.family == model::Family::kSimt) {
+    const std::int64_t columns = config_.bn / config_.tn;
+    const std::int64_t own = access.is_b ? thread % columns * config_.tn : thread / columns * config_.tm;
+    element = {access.first, own + access.second};
+  } else {
+    element = model::mma_fragment_element(config_, access.is_b, thread, access.first, access.second,
+                                          access.kind == AccessKind::kLoadMatrix ? access.width : 0);
+  }
+  Lane lane;
+  lane.shared = model::shared_offset(shared_[access.is_b ? 1 : 0], config_.swizzle, element.row, element.column);
+  return lane;
+}
+
+TileAccesses::Lane TileAccesses::c_lane(const Access& access, std::int64_t thread) const {
+  model::TileElement corner;
+  if (config_.family == model::Family::kSimt) {
+    const std::int64_t columns = config_.bn / config_.tn;
+    corner = {thread / columns * config_.tm, thread % columns * config_.tn};
+  } else {
+    corner = model::mma_sum_element(config_, thread);
+  }
+  Lane lane;
+  lane.row = static_cast<std::int32_t>(corner.row + access.first);
+  lane.column = static_cast<std::int32_t>(corner.column + access.second);
+  lane.offset = (lane.row * problem_.n + lane.column) * kOutputBytes;
   return lane;
 }
 
@@ -92,9 +116,10 @@ void TileAccesses::describe(int access, int warp, const TilePosition& position, 
   const Access& a = accesses_[static_cast<std::size_t>(access)];
   const Lane* lanes =
       lanes_[static_cast<std::size_t>(access)].data() + static_cast<std::ptrdiff_t>(warp) * isa::kWarpSize;
-  if (a.kind == AccessKind::kStoreOperand || a.kind == AccessKind::kLoadFragment) {
+  if (a.kind == AccessKind::kStoreOperand || a.kind == AccessKind::kLoadFragment || a.kind == AccessKind::kLoadMatrix) {
     const std::uint64_t base = buffer(a, slice);
-    out.active_mask = ~0U;
+    const bool half = a.kind == AccessKind::kLoadMatrix && a.width == 2;  // 16 lanes name rows
+    out.active_mask = half ? 0xffffU : ~0U;
     for (std::size_t l = 0; l < out.addresses.size(); ++l) {
       out.addresses[l] = base + lanes[l].shared;
     }
@@ -117,12 +142,12 @@ std::uint64_t TileAccesses::buffer(const Access& access, std::int64_t slice) con
 
 void TileAccesses::copy(const Access& access, const Lane* lanes, std::int64_t slice,
                         isa::DynamicInstruction& out) const {
-  constexpr std::int64_t kBypassWidth = 4;  // cp.async.cg copies 16 bytes
+  constexpr std::int64_t kBypassBytes = 16;  // cp.async.cg
   const std::uint64_t base = buffer(access, slice);
   for (std::size_t l = 0; l < out.addresses.size(); ++l) {
     const bool reads = (out.active_mask >> l & 1U) != 0;
     out.addresses[l] = isa::CopyLane{reads ? out.addresses[l] : 0, static_cast<std::uint32_t>(base) + lanes[l].shared,
-                                     access.width == kBypassWidth}
+                                     access.width * element_bytes_ == kBypassBytes}
                            .packed();
   }
   out.active_mask = ~0U;
@@ -136,6 +161,7 @@ void TileAccesses::global(const Access& a, const Lane* lanes, const TilePosition
   std::int64_t rows = problem_.m;
   std::int64_t columns = problem_.n;
   std::int64_t leading = problem_.n;
+  std::int64_t bytes = kOutputBytes;
   std::uint64_t base = space_.c;
   if (!is_c) {
     const std::int64_t k = position.k + slice * config_.bk;
@@ -148,11 +174,12 @@ void TileAccesses::global(const Access& a, const Lane* lanes, const TilePosition
     columns = along_k ? position.k_end : size;
     leading = global_[a.is_b ? 1 : 0].leading;
     base = a.is_b ? space_.b : space_.a;
-    base += static_cast<std::uint64_t>(position.batch * problem_.k * size * kFloat);
+    bytes = element_bytes_;
+    base += static_cast<std::uint64_t>(position.batch * problem_.k * size * bytes);
   } else {
-    base += static_cast<std::uint64_t>(position.batch * problem_.m * problem_.n * kFloat);
+    base += static_cast<std::uint64_t>(position.batch * problem_.m * problem_.n * bytes);
   }
-  base += static_cast<std::uint64_t>((row * leading + column) * kFloat);
+  base += static_cast<std::uint64_t>((row * leading + column) * bytes);
   out.active_mask = ~0U;
   for (int l = 0; l < isa::kWarpSize; ++l) {
     out.addresses[static_cast<std::size_t>(l)] = base + static_cast<std::uint64_t>(lanes[l].offset);

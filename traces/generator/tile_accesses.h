@@ -16,15 +16,16 @@ enum class AccessKind : std::uint8_t {
   kCopyOperand,   ///< global to shared, asynchronously
   kStoreOperand,  ///< registers to shared
   kLoadFragment,  ///< shared to registers
+  kLoadMatrix,    ///< the same with LDSM
   kStoreC,
 };
 
 struct Access {
   AccessKind kind = AccessKind::kLoadOperand;
   bool is_b = false;
-  std::int64_t first = 0;   ///< copy number of the thread; row of the fragment; row of C
+  std::int64_t first = 0;   ///< copy number of the thread; row (mma: depth) of the fragment; row of C
   std::int64_t second = 0;  ///< element of the copy; first element of the fragment; column of C
-  std::int64_t width = 1;   ///< elements
+  std::int64_t width = 1;   ///< elements; of LDSM: matrices
   friend bool operator==(const Access&, const Access&) = default;
 };
 
@@ -51,6 +52,8 @@ class TileAccesses {
   [[nodiscard]] const Access& at(int access) const { return accesses_[static_cast<std::size_t>(access)]; }
   [[nodiscard]] const model::TileConfig& config() const { return config_; }
   [[nodiscard]] const model::Problem& problem() const { return problem_; }
+  /// True if tiles cover the matrices exactly.
+  [[nodiscard]] bool in_bounds() const { return in_bounds_; }
 
   /// Addresses and mask of the lanes of `warp`, as DynamicInstruction wants them. `slice` counts K-slices from the
   /// CTA's first one. Lanes outside the matrix are off; in a copy they write zeros. A copy beyond the last slice is
@@ -65,6 +68,8 @@ class TileAccesses {
     std::uint32_t shared = 0;          ///< bytes, in the buffer
   };
   [[nodiscard]] Lane lane(const Access& access, std::int64_t thread) const;
+  [[nodiscard]] Lane fragment_lane(const Access& access, std::int64_t thread) const;
+  [[nodiscard]] Lane c_lane(const Access& access, std::int64_t thread) const;
   void global(const Access& access, const Lane* lanes, const TilePosition& position, std::int64_t slice,
               isa::DynamicInstruction& out) const;
   void copy(const Access& access, const Lane* lanes, std::int64_t slice, isa::DynamicInstruction& out) const;
@@ -72,6 +77,7 @@ class TileAccesses {
 
   model::TileConfig config_;
   model::Problem problem_;
+  std::int64_t element_bytes_;  ///< of A and B
   model::GlobalTile global_[2];
   model::SharedTile shared_[2];
   std::uint64_t stage_bytes_[2] = {0, 0};

@@ -1,4 +1,4 @@
-// The code of a SIMT tile kernel: what ptxas is expected to make of kernels/simt for a configuration.
+// The code of a tile kernel: what ptxas is expected to make of kernels/simt or kernels/mma for a configuration.
 #pragma once
 
 #include <cstdint>

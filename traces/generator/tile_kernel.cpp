@@ -16,7 +16,7 @@ using generator::TileAccesses;
 using generator::TileCode;
 using generator::TilePosition;
 
-/// Tile row and column of a CTA under a raster order: as kernels/simt does it.
+/// Tile row and column of a CTA under a raster order: as the project's kernels do it.
 std::pair<std::int64_t, std::int64_t> tile_of(std::int64_t rank, std::int64_t tiles_m, std::int64_t tiles_n,
                                               const model::Raster& raster) {
   switch (raster.kind) {
@@ -189,10 +189,6 @@ class TileCta final : public isa::CtaStream {
 }  // namespace
 
 Result<std::unique_ptr<TileKernel>> TileKernel::create(const model::TileConfig& config, const model::Problem& problem) {
-  if (config.family != model::Family::kSimt || config.dtype != model::DataType::kF32) {
-    return fail(ErrorKind::kUsage, "code is generated for the simt family in f32 only so far",
-                "use --family simt --dtype f32, or 'tilesim check' for what needs no code");
-  }
   return std::unique_ptr<TileKernel>(new TileKernel(std::make_unique<Impl>(config, problem)));
 }
 

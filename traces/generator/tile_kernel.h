@@ -1,5 +1,5 @@
 // A tile configuration as a source of instruction streams: the code that ptxas would be expected to make of the
-// project's kernel template (kernels/simt) for that configuration, without a compiler.
+// project's kernel templates (kernels/simt, kernels/mma) for that configuration, without a compiler.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,10 @@ struct CodeEstimate {
   std::int64_t shared_bytes = 0;   ///< of a CTA
 };
 
-/// SIMT kernels of one problem. Immutable apart from skip_trips(); open() is thread-safe.
+/// The kernel of one problem. Immutable apart from skip_trips(); open() is thread-safe.
 class TileKernel final : public isa::KernelStream {
  public:
-  /// `config` must be legal for the problem (model::check_legality). Errors (kUsage): the mma family, for which there
-  /// is no generator yet.
+  /// `config` must be legal for the problem (model::check_legality).
   [[nodiscard]] static Result<std::unique_ptr<TileKernel>> create(const model::TileConfig& config,
                                                                   const model::Problem& problem);
   ~TileKernel() override;
