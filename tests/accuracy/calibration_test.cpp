@@ -54,7 +54,7 @@ Comparison compare(const model::GpuSpec& gpu, const CalibrationKernel& kernel, i
   Comparison c;
   c.measured = counters(kernel.name, size);
   app::ReplayRequest request;
-  request.listing = fmt::format("{}/{}.sass", TILESIM_CALIBRATION_FOLDER, kernel.name);
+  request.file = fmt::format("{}/{}.sass", TILESIM_CALIBRATION_FOLDER, kernel.name);
   request.grid = {static_cast<std::uint32_t>(size / kernel.bn), static_cast<std::uint32_t>(size / kernel.bm), 1};
   request.block = {256, 1, 1};
   request.shared_bytes = kernel.shared_bytes;

@@ -96,7 +96,7 @@ TEST_CASE("a grid that is zero, negative, too large or overflows is refused", "[
 TEST_CASE("a launch without grid, block or listing is refused", "[cli]") {
   require_refused({"replay", "--sass", listing(), "--block", "256"}, {"--grid is missing"});
   require_refused({"replay", "--sass", listing(), "--grid", "1"}, {"--block is missing"});
-  require_refused({"replay", "--grid", "1"}, {"--sass is missing"});
+  require_refused({"replay", "--grid", "1"}, {"--sass or --cubin is missing"});
 }
 
 TEST_CASE("fewer argument bytes than the code reads are refused", "[cli]") {

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "tests/support/catch.h"
+#include "traces/cubin/parameter_table.h"
 
 namespace tilesim::traces {
 namespace {
@@ -109,6 +110,28 @@ TEST_CASE("byte counts take decimal and binary suffixes") {
   CHECK(parse_bytes("2GiB").value() == std::uint64_t{2} << 30);
   CHECK_FALSE(parse_bytes("").has_value());
   CHECK_FALSE(parse_bytes("1.5MiB").has_value());
+}
+
+TEST_CASE("arguments go where a parameter table has them") {
+  // void kernel(int, struct of three floats, float*): the struct needs an alignment of 4 only.
+  const auto file = std::filesystem::temp_directory_path() / ("tilesim-table-" + std::to_string(getpid()));
+  std::ofstream(file, std::ios::binary) << "abcdefghijkl";
+  const std::vector<CubinParameter> table{{0, 4}, {4, 12}, {16, 8}};
+  const auto arguments = place_in_table(parse_arguments("i32:7,raw:" + file.string() + ",ptr:1KiB").value(), table);
+  std::filesystem::remove(file);
+  REQUIRE(arguments.has_value());
+  CHECK(arguments->block.size() == 24);
+  CHECK(value_at<std::int32_t>(*arguments, 0) == 7);
+  CHECK(value_at<char>(*arguments, 4) == 'a');
+  CHECK(value_at<char>(*arguments, 15) == 'l');
+  CHECK(value_at<std::uint64_t>(*arguments, 16) == kFirstAllocation);
+  REQUIRE(arguments->allocations.size() == 1);
+  CHECK(arguments->allocations[0].argument == 2);
+
+  const auto wrong = place_in_table(parse_arguments("i32:7,i64:1,ptr:1KiB").value(), table);
+  REQUIRE_FALSE(wrong.has_value());
+  CHECK(wrong.error().message == "argument 2 has 8 bytes, but the kernel's parameter at offset 4 has 12");
+  CHECK_FALSE(place_in_table(parse_arguments("i32:7").value(), table).has_value());
 }
 
 }  // namespace tilesim::traces

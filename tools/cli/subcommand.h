@@ -36,13 +36,14 @@ struct Flag {
 [[nodiscard]] inline std::string spelling(const Flag& flag) { return (flag.single_dash ? "-" : "--") + flag.name; }
 
 struct Subcommand {
-  std::string name;
+  std::string name;                   ///< two words for one of a group, as "trace kernels"
   std::string summary;                ///< one line, for the list
   std::string usage;                  ///< after "tilesim NAME"
   std::string description;            ///< a few lines for the help text
   std::vector<std::string> examples;  ///< whole command lines
   std::vector<Flag> flags;
   std::size_t maximum_positionals = 0;
+  bool needs_positional = false;  ///< without any argument the short help is printed
   /// Runs the command; what it returns becomes the exit code. Errors are printed by the caller.
   Result<ExitCode> (*run)(const Invocation& invocation) = nullptr;
 };

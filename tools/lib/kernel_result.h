@@ -54,15 +54,17 @@ struct KernelLaunch {
   std::int64_t shared_bytes = 0;  ///< static plus dynamic
   int registers = 0;              ///< per thread
   bool registers_assumed = false;
+  int barriers = 1;                ///< named barriers of a CTA
   std::optional<int> carveout_kb;  ///< none = the largest
   std::string arguments;           ///< as parse_arguments() takes them; empty for generated code
 };
 
 /// What was simulated and how it ran.
 struct KernelResult {
-  std::string kernel;  ///< demangled
-  std::string code;    ///< "compiled" or "estimated"
-  std::string origin;  ///< file that the code comes from; empty for generated code
+  std::string kernel;                   ///< demangled
+  std::string code;                     ///< "compiled" or "estimated"
+  std::string origin;                   ///< file that the code comes from; empty for generated code
+  std::string origin_kind = "listing";  ///< what that file is: "listing" or "cubin"
   model::GpuSpec gpu;
   KernelLaunch launch;
   model::Occupancy occupancy;

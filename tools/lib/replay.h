@@ -1,4 +1,4 @@
-// The question "how does this nvcc-built kernel run on that GPU": from a listing and a launch to named results.
+// The question "how does this nvcc-built kernel run on that GPU": from its code and a launch to named results.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,19 @@
 #include "model/gpu_spec.h"
 #include "model/result.h"
 #include "sim/isa/stream.h"
+#include "tools/lib/code_file.h"
 #include "tools/lib/kernel_result.h"
 
 namespace tilesim::app {
 
 struct ReplayRequest {
-  std::string listing;  ///< path of a SASS listing
-  std::string kernel;   ///< name or unique substring; empty if the listing holds one kernel
+  std::string file;  ///< path of the code
+  CodeFormat format = CodeFormat::kListing;
+  std::string kernel;  ///< name or unique substring; empty if the file holds one kernel
   isa::Dim3 grid;
   isa::Dim3 block;
-  std::int64_t shared_bytes = 0;    ///< static plus dynamic
-  std::optional<int> registers;     ///< per thread; none = highest referenced + 3
+  std::int64_t shared_bytes = 0;    ///< static plus dynamic for a listing, dynamic for a cubin
+  std::optional<int> registers;     ///< per thread; listing only; none = highest referenced + 3
   std::optional<int> carveout_kb;   ///< none = the largest
   std::string arguments;            ///< as parse_arguments() takes them
   std::optional<double> clock_mhz;  ///< none = the spec's for FP32 code
@@ -26,7 +28,7 @@ struct ReplayRequest {
   int threads = 1;                  ///< host threads
 };
 
-/// Replays the kernel. Errors: the listing's, the launch's, an access outside its allocation, a kernel that does not
+/// Replays the kernel. Errors: the code's, the launch's, an access outside its allocation, a kernel that does not
 /// fit.
 [[nodiscard]] Result<KernelResult> replay(const model::GpuSpec& gpu, const ReplayRequest& request);
 

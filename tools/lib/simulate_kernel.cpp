@@ -15,7 +15,7 @@ Result<model::Occupancy> fit(const model::GpuSpec& gpu, const KernelLaunch& laun
     return tl::unexpected<Error>(cc.error());
   }
   auto occupancy = model::occupancy(*cc, {static_cast<std::int64_t>(launch.block.count()), launch.registers,
-                                          launch.shared_bytes, launch.carveout_kb, 1});
+                                          launch.shared_bytes, launch.carveout_kb, launch.barriers});
   if (occupancy && occupancy->ctas == 0) {
     return fail(ErrorKind::kUsage, "the kernel does not fit the GPU: " + occupancy->cannot_launch,
                 "use a smaller block, fewer registers or less shared memory");

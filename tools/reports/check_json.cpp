@@ -92,10 +92,11 @@ std::string check_json(const model::TileSheet& s, const model::GpuSpec& gpu, boo
   return json_text(json);
 }
 
-std::string occupancy_json(const model::Occupancy& o, const model::OccupancyInput& input, const model::GpuSpec& gpu) {
+std::string occupancy_json(const model::Occupancy& o, const model::OccupancyInput& input, const std::string& kernel,
+                           const model::GpuSpec& gpu) {
   Json json = json_document("check", gpu);
   json["problem"] = nullptr;
-  json["kernel"] = nullptr;
+  json["kernel"] = kernel.empty() ? Json(nullptr) : Json{{"name", kernel}};
   json["launch"] = Json{{"threads", input.threads},
                         {"registers_per_thread", input.registers},
                         {"shared_bytes", input.shared_bytes},

@@ -17,8 +17,8 @@ namespace tilesim::reports {
 [[nodiscard]] Json problem_json(const model::TileSheet& sheet, bool problem_assumed);
 [[nodiscard]] Json sheet_metrics(const model::TileSheet& sheet);
 
-/// For `--threads --regs --smem`.
+/// For `--threads --regs --smem`, and for `--cubin` with the kernel's name.
 [[nodiscard]] std::string occupancy_json(const model::Occupancy& occupancy, const model::OccupancyInput& input,
-                                         const model::GpuSpec& gpu);
+                                         const std::string& kernel, const model::GpuSpec& gpu);
 
 }  // namespace tilesim::reports

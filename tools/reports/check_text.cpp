@@ -188,9 +188,10 @@ std::string check_sheet_text(const model::TileSheet& s, const cli::Palette& pale
   return text;
 }
 
-std::string occupancy_text(const model::Occupancy& o, const model::OccupancyInput& input, const std::string& gpu,
-                           const cli::Palette& palette) {
+std::string occupancy_text(const model::Occupancy& o, const model::OccupancyInput& input, const std::string& kernel,
+                           const std::string& gpu, const cli::Palette& palette) {
   return palette.bold(fmt::format("On the {}: {}.", gpu, occupancy_sentence(o))) + "\n\n" +
+         (kernel.empty() ? std::string() : fmt::format("Kernel     {}\n", kernel)) +
          fmt::format("Asked      {} threads, {} registers per thread, {} B shared memory per CTA; carve-out {} KB{}\n",
                      input.threads, input.registers, input.shared_bytes, o.carveout_kb,
                      input.carveout_kb ? "" : " (the largest, assumed)") +

@@ -18,8 +18,9 @@ namespace tilesim::reports {
 /// The verdict in one sentence.
 [[nodiscard]] std::string check_verdict(const model::TileSheet& sheet);
 
-/// For `--threads --regs --smem`.
+/// For `--threads --regs --smem`, and for `--cubin` with the kernel's name.
 [[nodiscard]] std::string occupancy_text(const model::Occupancy& occupancy, const model::OccupancyInput& input,
-                                         const std::string& gpu, const cli::Palette& palette);
+                                         const std::string& kernel, const std::string& gpu,
+                                         const cli::Palette& palette);
 
 }  // namespace tilesim::reports

@@ -57,7 +57,7 @@ Json json_of(const model::Occupancy& o) {
               {"occupancy_percent", number(100.0 * o.fraction)}};
 }
 
-Json json_document(std::string_view command, const model::GpuSpec& gpu) {
+Json json_envelope(std::string_view command) {
   const cli::Version version = cli::version();
   Json json;
   json["schema_version"] = kSchemaVersion;
@@ -66,6 +66,11 @@ Json json_document(std::string_view command, const model::GpuSpec& gpu) {
                       {"version", version.version},
                       {"git", version.git},
                       {"dirty", version.dirty}};
+  return json;
+}
+
+Json json_document(std::string_view command, const model::GpuSpec& gpu) {
+  Json json = json_envelope(command);
   json["gpu"] = json_of(gpu);
   return json;
 }

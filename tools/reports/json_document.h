@@ -12,6 +12,9 @@ namespace tilesim::reports {
 
 using Json = nlohmann::ordered_json;
 
+/// `{schema_version, meta}`, for answers that no GPU takes part in.
+[[nodiscard]] Json json_envelope(std::string_view command);
+
 /// `{schema_version, meta, gpu}`: version and commit of the tool, the spec with the provenance of each number. Holds
 /// neither time nor host, so that the same question gives the same bytes.
 [[nodiscard]] Json json_document(std::string_view command, const model::GpuSpec& gpu);

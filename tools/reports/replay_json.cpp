@@ -73,7 +73,7 @@ Json coverage_of(const app::Coverage& c) {
 Json kernel_document(std::string_view command, const app::KernelResult& r) {
   Json json = json_document(command, r.gpu);
   json["problem"] = nullptr;
-  json["kernel"] = Json{{"name", r.kernel}, {"listing", r.origin}, {"code", r.code}};
+  json["kernel"] = Json{{"name", r.kernel}, {r.origin_kind, r.origin}, {"code", r.code}};
   json["launch"] = launch_of(r);
   json["result"] = Json{{"verdict", ""},
                         {"metrics", metrics_of(r)},

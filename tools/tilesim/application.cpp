@@ -48,6 +48,21 @@ ExitCode print(const std::string& text) {
   return written ? ExitCode::kFine : report(written.error());
 }
 
+/// A command of two words, as "trace kernels": the first one names a group.
+bool in_group(const Subcommand& subcommand, const std::string& group) {
+  return subcommand.name.starts_with(group + " ");
+}
+
+std::vector<Subcommand> group_of(const std::string& name) {
+  std::vector<Subcommand> group;
+  for (const Subcommand& subcommand : subcommands()) {
+    if (in_group(subcommand, name)) {
+      group.push_back(subcommand);
+    }
+  }
+  return group;
+}
+
 const Subcommand* find(const std::string& name) {
   const auto all = subcommands();
   const auto found = std::find_if(all.begin(), all.end(), [&name](const Subcommand& s) { return s.name == name; });
@@ -70,6 +85,26 @@ bool asks_for_help(const std::vector<std::string>& arguments) {
   return std::find(arguments.begin(), end, "-h") != end || std::find(arguments.begin(), end, "--help") != end;
 }
 
+ExitCode unknown_in_group(const std::string& group, const std::string& name) {
+  std::vector<std::string> known;
+  for (const Subcommand& subcommand : group_of(group)) {
+    known.push_back(subcommand.name.substr(group.size() + 1));
+  }
+  return report(Error{ErrorKind::kUsage,
+                      fmt::format("unknown command {}{}", in_quotes(group + " " + name), did_you_mean(name, known)),
+                      fmt::format("write 'tilesim {}' and one of {}", group, fmt::join(known, ", ")), ""});
+}
+
+/// The commands of a group, when none of them was named.
+ExitCode answer_for_group(const std::vector<std::string>& words) {
+  const std::string& group = words.front();
+  if (words.size() > 1 && !words[1].starts_with('-')) {
+    return unknown_in_group(group, words[1]);
+  }
+  const ExitCode code = print(short_help(group_of(group)));
+  return code == ExitCode::kFine && !asks_for_help(words) ? ExitCode::kUsage : code;
+}
+
 ExitCode execute(const Subcommand& subcommand, const std::vector<std::string>& arguments) {
   const auto invocation = parse(subcommand, arguments);
   if (!invocation) {
@@ -88,9 +123,14 @@ ExitCode dispatch(const std::vector<std::string>& arguments) {
     const ExitCode code = print(short_help(subcommands()));
     return code == ExitCode::kFine ? ExitCode::kUsage : code;
   }
-  const std::string& first = arguments.front();
-  const bool asks = first == "help";
-  const Subcommand* subcommand = find(asks && arguments.size() > 1 ? arguments[1] : first);
+  const bool asks = arguments.front() == "help";
+  const std::vector<std::string> words(arguments.begin() + (asks && arguments.size() > 1 ? 1 : 0), arguments.end());
+  const std::string& first = words.front();
+  const bool two_words = words.size() > 1 && find(first + " " + words[1]) != nullptr;
+  const Subcommand* subcommand = two_words ? find(first + " " + words[1]) : find(first);
+  if (subcommand == nullptr && !group_of(first).empty()) {
+    return answer_for_group(words);
+  }
   if (asks || asks_for_help(arguments)) {
     return print(subcommand == nullptr ? long_help(subcommands()) : subcommand_help(*subcommand));
   }
@@ -105,8 +145,8 @@ ExitCode dispatch(const std::vector<std::string>& arguments) {
   if (subcommand == nullptr) {
     return unknown_subcommand(first);
   }
-  const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
-  if (rest.empty() && subcommand->maximum_positionals == 0) {
+  const std::vector<std::string> rest(words.begin() + (two_words ? 2 : 1), words.end());
+  if (rest.empty() && (subcommand->maximum_positionals == 0 || subcommand->needs_positional)) {
     const ExitCode code = print(subcommand_short_help(*subcommand));
     return code == ExitCode::kFine ? ExitCode::kUsage : code;
   }
@@ -116,7 +156,8 @@ ExitCode dispatch(const std::vector<std::string>& arguments) {
 }  // namespace
 
 std::span<const Subcommand> subcommands() {
-  static const std::array all{run_subcommand(), replay_subcommand(), check_subcommand(), gpus_subcommand()};
+  static const std::array all{run_subcommand(), replay_subcommand(), check_subcommand(), trace_kernels_subcommand(),
+                              gpus_subcommand()};
   return all;
 }
 

@@ -19,6 +19,7 @@ namespace tilesim::cli {
 [[nodiscard]] Subcommand check_subcommand();
 [[nodiscard]] Subcommand run_subcommand();
 [[nodiscard]] Subcommand replay_subcommand();
+[[nodiscard]] Subcommand trace_kernels_subcommand();
 [[nodiscard]] Subcommand gpus_subcommand();
 
 }  // namespace tilesim::cli

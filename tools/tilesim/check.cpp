@@ -3,6 +3,7 @@
 
 #include "model/legality.h"
 #include "model/occupancy.h"
+#include "tools/lib/code_file.h"
 #include "tools/lib/tile_check.h"
 #include "tools/reports/check_json.h"
 #include "tools/reports/check_text.h"
@@ -10,6 +11,7 @@
 #include "tools/tilesim/gpu_flags.h"
 #include "tools/tilesim/launch_flags.h"
 #include "tools/tilesim/tile_flags.h"
+#include "traces/sass/listing_reader.h"
 
 namespace tilesim::cli {
 
@@ -21,7 +23,14 @@ std::vector<Flag> check_flags() {
   const std::vector<Flag> own{
       {"threads", "N", "threads of a CTA", group, {}, false},
       {"regs", "N", "registers per thread; with a tile a cap, like ptxas' maxrregcount", group, {}, false},
-      {"smem", "BYTES", "shared memory of a CTA, static plus dynamic (default 0)", group, {}, false},
+      {"smem",
+       "BYTES",
+       "shared memory of a CTA, static plus dynamic (default 0); dynamic for a cubin",
+       group,
+       {},
+       false},
+      {"cubin", "FILE", "registers, static shared memory and barriers from what 'nvcc -cubin' wrote", group, {}, false},
+      {"kernel", "NAME", "of the cubin: mangled or demangled name, or a part that fits one kernel", group, {}, false},
       carveout_flag("Kernel")};
   const std::vector<Flag> sheet{{"all", "", "the whole sheet instead of one screen", "Output", {}, false}};
   for (const auto& more : {problem_flags(), own, gpu_flags(), sheet, output_flags()}) {
@@ -51,12 +60,58 @@ Result<ExitCode> check_tile(const Invocation& invocation, const model::GpuSpec& 
   return deliver(outputs, text, reports::check_json(*sheet, gpu, problem.assumed));
 }
 
-Result<model::OccupancyInput> occupancy_input(const Invocation& invocation) {
+/// What the cubin says of its kernel. `kernel` gets its name, `input.threads` the most that it was compiled for.
+Result<void> read_cubin(const Invocation& invocation, const model::GpuSpec& gpu, std::string& kernel,
+                        model::OccupancyInput& input) {
+  if (invocation.has("regs")) {
+    return fail(ErrorKind::kUsage, "--regs does not go with a cubin, which says how many registers it needs",
+                "leave --regs out");
+  }
+  const auto summary = app::load_facts(*invocation.text("cubin"), invocation.text("kernel").value_or(""));
+  if (!summary) {
+    return tl::unexpected<Error>(summary.error());
+  }
+  if (auto same = app::check_architecture(gpu, summary->architecture); !same) {
+    return same;
+  }
+  kernel = traces::demangle(summary->name);
+  const app::CubinFacts& facts = summary->facts;
+  input.registers = facts.registers;
+  input.shared_bytes += facts.static_shared;
+  input.barriers = facts.barriers;
+  if (input.threads == 0 && facts.maximum_threads == 0) {
+    return fail(ErrorKind::kUsage, "--threads is missing: the cubin does not say how large a block may be",
+                "pass the threads of a CTA, for example --threads 256");
+  }
+  if (facts.maximum_threads != 0 && input.threads > facts.maximum_threads) {
+    return fail(ErrorKind::kUsage,
+                fmt::format("--threads {} is more than the {} that the kernel was compiled for", input.threads,
+                            facts.maximum_threads),
+                fmt::format("use at most {}", facts.maximum_threads));
+  }
+  input.threads = input.threads != 0 ? input.threads : facts.maximum_threads;
+  return {};
+}
+
+Result<void> read_registers(const Invocation& invocation, model::OccupancyInput& input) {
+  const auto registers = invocation.integer("regs", 0, model::kMaxRegistersPerThread);
+  if (!registers) {
+    return tl::unexpected<Error>(registers.error());
+  }
+  if (input.threads == 0 || !*registers) {
+    return fail(ErrorKind::kUsage, fmt::format("--{} is missing", input.threads != 0 ? "regs" : "threads"),
+                "for example --threads 256 --regs 100 --smem 16384, or --cubin FILE, or a tile: --tile 128x128x8");
+  }
+  input.registers = **registers;
+  return {};
+}
+
+Result<model::OccupancyInput> occupancy_input(const Invocation& invocation, const model::GpuSpec& gpu,
+                                              std::string& kernel) {
   model::OccupancyInput input;
   const auto threads = invocation.integer("threads", 1, model::kMaxThreadsPerCta);
-  const auto registers = invocation.integer("regs", 0, model::kMaxRegistersPerThread);
   const auto shared = invocation.integer("smem", 0, kMaxSharedBytes);
-  for (const auto* value : {&threads, &registers, &shared}) {
+  for (const auto* value : {&threads, &shared}) {
     if (!*value) {
       return tl::unexpected<Error>(value->error());
     }
@@ -64,17 +119,17 @@ Result<model::OccupancyInput> occupancy_input(const Invocation& invocation) {
   if (const auto done = read_carveout(invocation, input.carveout_kb); !done) {
     return tl::unexpected<Error>(done.error());
   }
-  if (!*threads || !*registers) {
-    return fail(ErrorKind::kUsage, fmt::format("--{} is missing", *threads ? "regs" : "threads"),
-                "for example --threads 256 --regs 100 --smem 16384, or a tile: --tile 128x128x8");
-  }
-  if (**threads % kWarpThreads != 0) {
-    return fail(ErrorKind::kUsage, fmt::format("--threads {} is not a multiple of {}", **threads, kWarpThreads),
-                fmt::format("use {}", (**threads / kWarpThreads + 1) * kWarpThreads));
-  }
-  input.threads = **threads;
-  input.registers = **registers;
+  input.threads = threads->value_or(0);
   input.shared_bytes = shared->value_or(0);
+  const auto done =
+      invocation.has("cubin") ? read_cubin(invocation, gpu, kernel, input) : read_registers(invocation, input);
+  if (!done) {
+    return tl::unexpected<Error>(done.error());
+  }
+  if (input.threads % kWarpThreads != 0) {
+    return fail(ErrorKind::kUsage, fmt::format("--threads {} is not a multiple of {}", input.threads, kWarpThreads),
+                fmt::format("use {}", (input.threads / kWarpThreads + 1) * kWarpThreads));
+  }
   return input;
 }
 
@@ -82,10 +137,11 @@ Result<ExitCode> check_occupancy(const Invocation& invocation, const model::GpuS
   for (const char* flag : {"m", "n", "k", "split-k", "batch", "dtype", "layout", "clock", "all"}) {
     if (invocation.has(flag)) {
       return fail(ErrorKind::kUsage, fmt::format("--{} needs a tile configuration", flag),
-                  "leave --threads out and give --tile, or leave the flag out");
+                  "give --tile instead of --threads or --cubin, or leave the flag out");
     }
   }
-  const auto input = occupancy_input(invocation);
+  std::string kernel;
+  const auto input = occupancy_input(invocation, gpu, kernel);
   if (!input) {
     return tl::unexpected<Error>(input.error());
   }
@@ -102,17 +158,23 @@ Result<ExitCode> check_occupancy(const Invocation& invocation, const model::GpuS
     return fail(ErrorKind::kUsage, fmt::format("no CTA fits an SM of {}: {}", gpu.id, occupancy->cannot_launch),
                 "use fewer threads, fewer registers or less shared memory");
   }
-  return deliver(outputs, reports::occupancy_text(*occupancy, *input, gpu.name, outputs.palette),
-                 reports::occupancy_json(*occupancy, *input, gpu));
+  return deliver(outputs, reports::occupancy_text(*occupancy, *input, kernel, gpu.name, outputs.palette),
+                 reports::occupancy_json(*occupancy, *input, kernel, gpu));
 }
 
 Result<ExitCode> answer(const Invocation& invocation, const Setting& setting) {
-  if (!invocation.has("threads")) {
+  if (invocation.has("kernel") && !invocation.has("cubin")) {
+    return fail(ErrorKind::kUsage, "--kernel needs --cubin", "pass the file that holds the kernel");
+  }
+  if (!invocation.has("threads") && !invocation.has("cubin")) {
     return check_tile(invocation, setting.gpu, setting.outputs);
   }
   if (has_tile(invocation)) {
-    return fail(ErrorKind::kUsage, "--threads does not go with a tile configuration, which has its own thread count",
-                "give either a tile or --threads, --regs and --smem");
+    const bool cubin = invocation.has("cubin");
+    return fail(ErrorKind::kUsage,
+                cubin ? "--cubin does not go with a tile configuration, which is another kernel"
+                      : "--threads does not go with a tile configuration, which has its own thread count",
+                "give either a tile, or --threads, --regs and --smem, or --cubin");
   }
   return check_occupancy(invocation, setting.gpu, setting.outputs);
 }
@@ -127,11 +189,12 @@ Subcommand check_subcommand() {
   Subcommand s;
   s.name = "check";
   s.summary = "legality, occupancy, roofline and waves of a tile configuration; milliseconds";
-  s.usage = "--tile BMxBNxBK [FLAGS] | --threads N --regs N --smem BYTES";
+  s.usage = "--tile BMxBNxBK [FLAGS] | --threads N --regs N --smem BYTES | --cubin FILE [--threads N]";
   s.description =
       "Everything about a tiled GEMM that needs no simulation. An illegal configuration ends with exit code 2.";
   s.examples = {"tilesim check --m 4096 --n 4096 --k 4096 --tile 128x128x8 --thread-tile 8x8 --stages 2",
-                "tilesim check --threads 256 --regs 100 --smem 16384 --gpu article-card"};
+                "tilesim check --threads 256 --regs 100 --smem 16384 --gpu article-card",
+                "tilesim check --cubin traces/calibration/ptxas/simt_64x64x16_8x4_s2_nn_v4.cubin"};
   s.flags = check_flags();
   s.run = run;
   return s;

@@ -1,4 +1,4 @@
-// tilesim replay: simulate an nvcc-built kernel from its listing and a launch.
+// tilesim replay: simulate an nvcc-built kernel from its code and a launch.
 #include "tools/lib/replay.h"
 
 #include <fmt/format.h>
@@ -24,11 +24,17 @@ std::vector<Flag> replay_flags() {
   const std::string group = "Kernel and launch";
   std::vector<Flag> flags{
       {"sass", "FILE", "listing from 'cuobjdump -sass' or 'nvdisasm -hex' (encodings are needed)", group, {}, false},
+      {"cubin", "FILE", "what 'nvcc -cubin' wrote, instead of a listing", group, {}, false},
       {"kernel", "NAME", "mangled or demangled name, or a part that fits one kernel", group, {}, false},
       {"grid", "X[,Y[,Z]]", "CTAs", group, {}, false},
       {"block", "X[,Y[,Z]]", "threads of a CTA", group, {}, false},
-      {"smem", "BYTES", "shared memory of a CTA, static plus dynamic (default 0)", group, {}, false},
-      {"regs", "N", "registers per thread (default: highest in the code + 3)", group, {}, false},
+      {"smem",
+       "BYTES",
+       "shared memory of a CTA: dynamic for a cubin, static plus dynamic for a listing (default 0)",
+       group,
+       {},
+       false},
+      {"regs", "N", "registers per thread; listing only (default: highest in the code + 3)", group, {}, false},
       carveout_flag(group),
       {"args", "LIST", "arguments in parameter order: i32:4096,f32:0.5,ptr:64MiB,raw:FILE", group, {}, false}};
   for (const auto& others : {simulation_flags(), gpu_flags(), output_flags()}) {
@@ -103,12 +109,26 @@ Result<void> read_numbers(const Invocation& invocation, app::ReplayRequest& requ
   return {};
 }
 
+/// Where the code is: one of --sass and --cubin.
+Result<void> read_code(const Invocation& invocation, app::ReplayRequest& request) {
+  const auto listing = invocation.text("sass");
+  const auto cubin = invocation.text("cubin");
+  if (listing && cubin) {
+    return fail(ErrorKind::kUsage, "--sass and --cubin do not go together", "give one of them");
+  }
+  request.format = cubin ? app::CodeFormat::kCubin : app::CodeFormat::kListing;
+  request.file = cubin ? *cubin : listing.value_or("");
+  if (request.file.empty()) {
+    return fail(ErrorKind::kUsage, cubin ? "--cubin is empty" : "--sass or --cubin is missing",
+                "build with 'nvcc -cubin -arch=sm_90 -o kernel.cubin kernel.cu' and pass --cubin kernel.cubin");
+  }
+  return {};
+}
+
 Result<app::ReplayRequest> request_from(const Invocation& invocation) {
   app::ReplayRequest request;
-  request.listing = invocation.text("sass").value_or("");
-  if (request.listing.empty()) {
-    return fail(ErrorKind::kUsage, "--sass is missing",
-                "make a listing with 'cuobjdump -sass FILE > kernel.sass' and pass --sass kernel.sass");
+  if (const auto done = read_code(invocation, request); !done) {
+    return tl::unexpected<Error>(done.error());
   }
   request.kernel = invocation.text("kernel").value_or("");
   request.arguments = invocation.text("args").value_or("");
@@ -151,17 +171,17 @@ Result<ExitCode> run(const Invocation& invocation) {
 Subcommand replay_subcommand() {
   Subcommand s;
   s.name = "replay";
-  s.summary = "simulate an nvcc-built kernel from its SASS listing and a launch";
-  s.usage = "--sass FILE --grid X,Y --block X --smem BYTES --args LIST [FLAGS]";
+  s.summary = "simulate an nvcc-built kernel from its cubin or SASS listing and a launch";
+  s.usage = "--cubin FILE | --sass FILE --grid X,Y --block X --smem BYTES --args LIST [FLAGS]";
   s.description =
       "Executes the kernel's machine code as far as addresses, branches and predicates need it, on a model of the "
       "GPU,\n"
       "and says how long it takes, why warps wait, and what the memories see.";
-  const std::string listing =
-      "tilesim replay --sass traces/calibration/h200/sgemm_128_128_8_8_8_s2_p4.sass --block 256 --smem 16640 \\\n     "
-      " ";
-  s.examples = {listing + "--grid 32,32 --args i32:4096,i32:4096,i32:4096,ptr:64MiB,ptr:64MiB,ptr:64MiB",
-                listing + "--grid 8,8 --args i32:1024,i32:1024,i32:1024,ptr:4MiB,ptr:4MiB,ptr:4MiB --json -"};
+  s.examples = {
+      "tilesim replay --sass traces/calibration/h200/sgemm_128_128_8_8_8_s2_p4.sass --grid 8,8 --block 256 \\\n"
+      "      --smem 16640 --args i32:1024,i32:1024,i32:1024,ptr:4MiB,ptr:4MiB,ptr:4MiB",
+      "tilesim replay --cubin traces/calibration/ptxas/simt_64x64x16_8x4_s2_nn_v4.cubin --grid 16,16 --block 128 \\\n"
+      "      --args i32:1024,i32:1024,i32:1024,ptr:4MiB,ptr:4MiB,ptr:4MiB --json -"};
   s.flags = replay_flags();
   s.run = run;
   return s;

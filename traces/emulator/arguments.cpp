@@ -23,8 +23,10 @@ tl::unexpected<Error> bad_item(std::size_t number, std::string_view item, std::s
 }
 
 // Appends at the next multiple of `alignment`, zeros between.
-void place(std::vector<std::byte>& block, const void* data, std::size_t bytes, std::size_t alignment) {
+void place(KernelArguments& arguments, const void* data, std::size_t bytes, std::size_t alignment) {
+  auto& block = arguments.block;
   block.resize((block.size() + alignment - 1) / alignment * alignment);
+  arguments.places.push_back({block.size(), bytes});
   const auto* first = static_cast<const std::byte*>(data);
   block.insert(block.end(), first, first + bytes);
 }
@@ -44,7 +46,7 @@ std::optional<std::uint64_t> magnitude(std::string_view text) {
 }
 
 template <class T>
-bool place_integer(std::vector<std::byte>& block, std::string_view text) {
+bool place_integer(KernelArguments& arguments, std::string_view text) {
   const bool negative = text.starts_with('-');
   const auto value = magnitude(negative ? text.substr(1) : text);
   const auto highest = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
@@ -53,18 +55,18 @@ bool place_integer(std::vector<std::byte>& block, std::string_view text) {
     return false;
   }
   const auto stored = static_cast<T>(negative ? std::uint64_t{0} - *value : *value);
-  place(block, &stored, sizeof stored, sizeof stored);
+  place(arguments, &stored, sizeof stored, sizeof stored);
   return true;
 }
 
 template <class T>
-bool place_float(std::vector<std::byte>& block, std::string_view text) {
+bool place_float(KernelArguments& arguments, std::string_view text) {
   T value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc{} || end != text.data() + text.size()) {
     return false;
   }
-  place(block, &value, sizeof value, sizeof value);
+  place(arguments, &value, sizeof value, sizeof value);
   return true;
 }
 
@@ -111,7 +113,7 @@ Result<void> Builder::add_pointer(std::size_t number, std::string_view item, std
                     "Pass the bytes that the kernel may touch through this pointer.");
   }
   arguments_.allocations.push_back({next_address_, *bytes, number});
-  place(arguments_.block, &next_address_, sizeof next_address_, sizeof next_address_);
+  place(arguments_, &next_address_, sizeof next_address_, sizeof next_address_);
   const std::uint64_t spanned = (*bytes + kAllocationAlignment - 1) / kAllocationAlignment * kAllocationAlignment;
   next_address_ += spanned + kAllocationAlignment;
   return {};
@@ -124,7 +126,6 @@ Result<void> Builder::add(std::size_t number, std::string_view item) {
   }
   const std::string_view type = item.substr(0, colon);
   const std::string_view value = item.substr(colon + 1);
-  auto& block = arguments_.block;
   bool good = false;
   if (type == "ptr") {
     return add_pointer(number, item, value);
@@ -134,21 +135,21 @@ Result<void> Builder::add(std::size_t number, std::string_view item) {
     if (!content) {
       return tl::unexpected<Error>(content.error());
     }
-    place(block, content->data(), content->size(), kRawAlignment);
+    place(arguments_, content->data(), content->size(), kRawAlignment);
     return {};
   }
   if (type == "i32") {
-    good = place_integer<std::int32_t>(block, value);
+    good = place_integer<std::int32_t>(arguments_, value);
   } else if (type == "u32") {
-    good = place_integer<std::uint32_t>(block, value);
+    good = place_integer<std::uint32_t>(arguments_, value);
   } else if (type == "i64") {
-    good = place_integer<std::int64_t>(block, value);
+    good = place_integer<std::int64_t>(arguments_, value);
   } else if (type == "u64") {
-    good = place_integer<std::uint64_t>(block, value);
+    good = place_integer<std::uint64_t>(arguments_, value);
   } else if (type == "f32") {
-    good = place_float<float>(block, value);
+    good = place_float<float>(arguments_, value);
   } else if (type == "f64") {
-    good = place_float<double>(block, value);
+    good = place_float<double>(arguments_, value);
   } else {
     return bad_item(number, item, fmt::format("has the unknown type '{}'", type));
   }

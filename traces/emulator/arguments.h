@@ -18,10 +18,17 @@ struct Allocation {
   std::size_t argument = 0;   ///< position of the pointer among the arguments, from 0
 };
 
+/// Where an argument lies in the parameter block.
+struct ArgumentPlace {
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+};
+
 /// The parameter block as the kernel sees it, and the memory behind its pointers.
 struct KernelArguments {
   std::vector<std::byte> block;
   std::vector<Allocation> allocations;
+  std::vector<ArgumentPlace> places;  ///< by argument
 };
 
 inline constexpr std::uint64_t kAllocationAlignment = std::uint64_t{2} << 20;

@@ -1,0 +1,110 @@
+// Cubins on the command line: replay, check, trace kernels.
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/command.h"
+
+namespace tilesim::test {
+
+namespace {
+
+const std::string kTwoKernels = std::string(TILESIM_TEST_CUBINS) + "/two_kernels.cubin";
+const std::string kGemm = std::string(TILESIM_PTXAS_FOLDER) + "/simt_64x64x16_8x4_s2_nn_v4.cubin";
+const std::string kArguments = "i32:64,i32:64,i32:64,ptr:16KiB,ptr:16KiB,ptr:16KiB";
+
+std::vector<std::string> replay_of(const std::string& cubin, const std::string& arguments,
+                                   const std::vector<std::string>& more = {}) {
+  std::vector<std::string> words{"replay", "--cubin", cubin, "--grid", "1", "--block", "128", "--args", arguments};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+nlohmann::json json_of(const std::vector<std::string>& words) {
+  const ProcessResult result = tilesim(words);
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  return nlohmann::json::parse(result.out);
+}
+
+}  // namespace
+
+TEST_CASE("trace kernels lists what a cubin holds", "[cli]") {
+  const ProcessResult text = tilesim({"trace", "kernels", kTwoKernels});
+  REQUIRE(text.exit_code == 0);
+  CHECK(text.out.find("is a cubin with 2 kernels") != std::string::npos);
+  CHECK(text.out.find("scale(float*, float): 8 at 0, 4 at 8") != std::string::npos);
+  // cuobjdump -res-usage of the same file: REG:8 STACK:0 SHARED:0 LOCAL:0 for scale.
+  const auto json = json_of({"trace", "kernels", kTwoKernels, "--json", "-"});
+  CHECK(json["format"] == "cubin");
+  REQUIRE(json["kernels"].size() == 2);
+  const auto& scale = json["kernels"][1];
+  CHECK(scale["name"] == "_Z5scalePff");
+  CHECK(scale["architecture"] == 90);
+  CHECK(scale["registers_per_thread"] == 8);
+  CHECK(scale["maximum_threads"] == 64);
+  CHECK(scale["parameters"] == nlohmann::json::parse(R"([{"offset":0,"bytes":8},{"offset":8,"bytes":4}])"));
+}
+
+TEST_CASE("trace kernels tells what a listing does not know as null", "[cli]") {
+  const auto json = json_of({"trace", "kernels", listing(), "--json", "-"});
+  CHECK(json["format"] == "listing");
+  CHECK(json["kernels"][0]["registers_per_thread"].is_null());
+  CHECK(json["kernels"][0]["demangled"].get<std::string>().find("sgemm_tile<32, 32, 32, 2, 2, 1, 0>") !=
+        std::string::npos);
+}
+
+TEST_CASE("trace kernels refuses what is neither", "[cli]") {
+  const ScratchFolder scratch;
+  require_refused({"trace", "kernels", scratch.write("notes.txt", "no code in here\n")}, {"notes.txt"});
+  require_refused({"trace", "kernels", "/no/such/file"}, {"/no/such/file"});
+  require_refused({"trace", "kernels", TILESIM_COMMAND}, {"tilesim"});
+  require_refused({"trace", "kernel"}, {"unknown command", "did you mean 'kernels'"});
+}
+
+TEST_CASE("a bare trace lists its commands", "[cli]") {
+  const ProcessResult bare = tilesim({"trace"});
+  CHECK(bare.exit_code == 2);
+  CHECK(bare.out.find("trace kernels") != std::string::npos);
+  CHECK(tilesim({"trace", "--help"}).exit_code == 0);
+  CHECK(tilesim({"help", "trace", "kernels"}).out == tilesim({"trace", "kernels", "--help"}).out);
+}
+
+TEST_CASE("a cubin brings its registers and shared memory to a replay", "[cli]") {
+  const auto json = json_of(replay_of(kGemm, kArguments, {"--smem", "1024", "--json", "-"}));
+  CHECK(json["kernel"]["cubin"] == kGemm);
+  CHECK(json["launch"]["registers_per_thread"] == 79);  // nvcc -Xptxas -v of the same kernel
+  CHECK(json["launch"]["registers_assumed"] == false);
+  CHECK(json["launch"]["shared_bytes"] == 16384 + 1024);  // two stages of 64 x 16 floats of A and B, plus --smem
+}
+
+TEST_CASE("a replay refuses what contradicts the cubin", "[cli]") {
+  require_refused(replay_of(kTwoKernels, ""), {"holds 2 kernels", "scale(float*, float)", "nothing()"});
+  require_refused(replay_of(kTwoKernels, "", {"--kernel", "scael"}), {"'scael' fits none", "scale(float*, float)"});
+  require_refused(replay_of(kTwoKernels, "ptr:1KiB,f32:1", {"--kernel", "scale"}), {"block of 128 threads", "64"});
+  require_refused(replay_of(kGemm, kArguments, {"--regs", "90"}), {"--regs 90", "79"});
+  require_refused(replay_of(kGemm, kArguments, {"--sass", listing()}), {"--sass and --cubin"});
+  require_refused(replay_of(kGemm, kArguments + ",i32:1"), {"takes 6 arguments", "4, 4, 4, 8, 8, 8 bytes", "7 given"});
+  require_refused(replay_of(kGemm, "i32:64,i32:64,i64:64,ptr:16KiB,ptr:16KiB,ptr:16KiB"),
+                  {"argument 3 has 8 bytes", "offset 8 has 4", "i32:"});
+  require_refused(replay_of(listing(), kArguments), {"ELF"});
+}
+
+TEST_CASE("check gives the occupancy of a kernel in a cubin", "[cli]") {
+  const auto json = json_of({"check", "--cubin", kGemm, "--json", "-"});
+  CHECK(json["kernel"]["name"] == "tile_gemm");
+  // 79 registers are 80 allocated, 10,240 for four warps: six of them in 65,536.
+  CHECK(json["result"]["occupancy"]["resident_ctas_per_sm"] == 6);
+  const auto fewer = json_of({"check", "--cubin", kGemm, "--threads", "64", "--smem", "100000", "--json", "-"});
+  CHECK(fewer["launch"]["shared_bytes"] == 116384);
+  CHECK(fewer["result"]["occupancy"]["limit_shared_mem"] == 1);
+}
+
+TEST_CASE("check refuses what does not go with a cubin", "[cli]") {
+  require_refused({"check", "--cubin", kGemm, "--threads", "256"}, {"--threads 256", "128"});
+  require_refused({"check", "--cubin", kGemm, "--regs", "32"}, {"--regs"});
+  require_refused({"check", "--cubin", kGemm, "--tile", "64x64x8"}, {"--cubin does not go with a tile"});
+  require_refused({"check", "--kernel", "x", "--threads", "64", "--regs", "32"}, {"--kernel needs --cubin"});
+  require_refused({"check", "--cubin", kTwoKernels, "--kernel", "nothing"}, {"--threads is missing"});
+  require_refused({"check", "--cubin", kTwoKernels}, {"holds 2 kernels"});
+}
+
+}  // namespace tilesim::test

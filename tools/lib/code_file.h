@@ -1,0 +1,54 @@
+// Machine code of one kernel out of a file, with what the file knows about a launch of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/gpu_spec.h"
+#include "model/result.h"
+#include "traces/cubin/cubin_reader.h"
+#include "traces/emulator/arguments.h"
+#include "traces/sass/instruction.h"
+
+namespace tilesim::app {
+
+enum class CodeFormat { kListing, kCubin };
+
+/// What only a cubin tells.
+struct CubinFacts {
+  int registers = 0;                 ///< per thread
+  std::int64_t static_shared = 0;    ///< bytes of a CTA
+  std::int64_t local_bytes = 0;      ///< per thread
+  int barriers = 1;                  ///< named barriers, at least 1 as occupancy counts them
+  std::int64_t maximum_threads = 0;  ///< of a CTA; 0 = not given
+  std::vector<traces::CubinParameter> parameters;
+};
+
+[[nodiscard]] CubinFacts facts_of(const traces::CubinKernel& kernel);
+
+struct CodeFile {
+  traces::DecodedKernel kernel;
+  std::optional<CubinFacts> facts;
+};
+
+/// Reads `path`, chooses the kernel (see traces::choose_name) and decodes it. Errors: the readers' and the decoder's.
+[[nodiscard]] Result<CodeFile> load_code(const std::string& path, CodeFormat format, const std::string& kernel);
+
+/// The facts alone: needs no decoder, so that a kernel with unknown instructions has an occupancy too.
+struct CubinSummary {
+  std::string name;  ///< mangled
+  int architecture = 0;
+  CubinFacts facts;
+};
+[[nodiscard]] Result<CubinSummary> load_facts(const std::string& path, const std::string& kernel);
+
+/// Code for another compute capability than the GPU's is an error (kUsage).
+[[nodiscard]] Result<void> check_architecture(const model::GpuSpec& gpu, int architecture);
+
+/// Parses the arguments and holds them against what is known of the parameters: the cubin's table, else the C++
+/// signature. Errors (kUsage) name the argument.
+[[nodiscard]] Result<traces::KernelArguments> arguments_for(const CodeFile& code, const std::string& arguments);
+
+}  // namespace tilesim::app
