@@ -6,6 +6,8 @@
 #include "tests/support/catch.h"
 #include "tests/support/kernel_corpus.h"
 #include "traces/cubin/cubin_reader.h"
+#include "traces/sass/decoder.h"
+#include "traces/sass/disassembler.h"
 
 namespace tilesim::traces {
 namespace {
@@ -17,6 +19,16 @@ Cubin cubin_of(const RecordedKernel& recorded) {
   INFO(recorded.source << ": " << (cubin ? "" : cubin.error().message));
   REQUIRE(cubin.has_value());
   return *std::move(cubin);
+}
+
+std::string single_spaced(const std::string& text) {
+  std::string result;
+  for (const char character : text) {
+    if (character != ' ' || result.back() != ' ') {
+      result += character;
+    }
+  }
+  return result;
 }
 
 }  // namespace
@@ -46,6 +58,24 @@ TEST_CASE("cubins of the corpus hold what ptxas reported") {
     CHECK((*found)->registers_per_thread == recorded.registers);
     CHECK((*found)->static_shared_bytes == recorded.static_shared);
     CHECK((*found)->code.size() == recorded.instructions);
+  }
+}
+
+// Every instruction decodes, and its text is nvdisasm's.
+TEST_CASE("kernels of the corpus disassemble to nvdisasm's text") {
+  for (const RecordedKernel& recorded : test::recorded_kernels()) {
+    const Cubin cubin = cubin_of(recorded);
+    const auto kernel = choose_kernel(cubin, recorded.name);
+    REQUIRE(kernel.has_value());
+    const auto listings = test::corpus_text(recorded.source, recorded.architecture);
+    const std::vector<std::string>& lines = listings.at(recorded.name);
+    REQUIRE((*kernel)->code.size() == lines.size());
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const auto decoded = decode((*kernel)->code[i], 16 * i, recorded.architecture);
+      INFO(recorded.name << " sm_" << recorded.architecture << " at 0x" << std::hex << 16 * i);
+      REQUIRE(decoded.has_value());
+      REQUIRE(disassemble(*decoded) == single_spaced(lines[i]));
+    }
   }
 }
 

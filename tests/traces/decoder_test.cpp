@@ -167,11 +167,26 @@ TEST_CASE("table rows do not overlap and their fixed bits lie outside their fiel
         continue;
       }
       INFO(row.mnemonic << " form " << form);
-      CHECK(find_row(static_cast<std::uint16_t>(row.code | form << 9)) == &row);
+      for (const int architecture : kArchitectures) {
+        const InstructionRow* found = find_row(static_cast<std::uint16_t>(row.code | form << 9), architecture);
+        const bool has = row.first_architecture <= architecture && architecture <= row.last_architecture;
+        CHECK((found == &row) == has);
+      }
       const Encoding both = covered_bits(row, static_cast<Form>(form)) & row.fixed;
       CHECK((both == Encoding{} || row.uniform));
     }
   }
+}
+
+TEST_CASE("an instruction of another architecture is refused by name") {
+  const Encoding viadd{0x0000044006047836, 0x000fe20000000000};  // VIADD R4, R6, 0x440
+  CHECK(decode(viadd, 0, 90).has_value());
+  const auto older = decode(viadd, 0, 86);
+  REQUIRE_FALSE(older.has_value());
+  CHECK(older.error().message == "VIADD (opcode 0x836) is no instruction of sm_86.");
+  const auto unknown = decode(viadd, 0, 75);
+  REQUIRE_FALSE(unknown.has_value());
+  CHECK(unknown.error().message == "Code for sm_75 is not understood.");
 }
 
 }  // namespace tilesim::traces

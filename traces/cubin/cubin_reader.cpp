@@ -373,7 +373,7 @@ Result<DecodedKernel> decode_kernel(const CubinKernel& kernel) {
   }
   for (const Encoding& word : kernel.code) {
     const std::uint64_t address = listed.instructions.size() * kInstructionBytes;
-    const auto decoded = decode(word, address);
+    const auto decoded = decode(word, address, kernel.architecture);
     listed.instructions.push_back({address, decoded ? disassemble(*decoded) : std::string(), word, 0});
   }
   return decode_kernel(listed);

@@ -6,6 +6,7 @@
 
 #include "traces/emulator/executor.h"
 #include "traces/emulator/operand_resolver.h"
+#include "traces/emulator/supported.h"
 #include "traces/sass/dependences.h"
 #include "traces/sass/instruction_table.h"
 
@@ -457,6 +458,9 @@ Result<MicroProgram> Compiler::run() {
   for (std::size_t i = 0; i < kernel_.instructions.size(); ++i) {
     if (auto checked = check_parameters(i); !checked) {
       return tl::unexpected<Error>(checked.error());
+    }
+    if (const auto why = unsupported(kernel_.instructions[i])) {
+      return failure(i, *why);
     }
     const Guard& guard = kernel_.instructions[i].guard;
     const Action action = add(i, slice.contains[i]);

@@ -9,9 +9,10 @@
 
 namespace tilesim::traces {
 
-/// Decodes one instruction at byte offset `address`. Never reads the listing's text. Errors (kUsage, without `where`):
-/// an opcode that the table lacks, a modifier value without a meaning, set bits that no field of the row covers.
-[[nodiscard]] Result<SassInstruction> decode(const Encoding& encoding, std::uint64_t address);
+/// Decodes one instruction of an sm_`architecture` kernel at byte offset `address`. Never reads the listing's text.
+/// Errors (kUsage, without `where`): an architecture or an opcode that the table lacks, a modifier value without a
+/// meaning, set bits that no field of the row covers.
+[[nodiscard]] Result<SassInstruction> decode(const Encoding& encoding, std::uint64_t address, int architecture = 90);
 
 /// Decodes a kernel of a listing. Errors name the listing text of the instruction and carry "FILE:LINE" in `where`;
 /// branch targets must be instructions of the kernel.

@@ -21,14 +21,16 @@ std::string signed_hex(std::int64_t value) {
   return value < 0 ? fmt::format("-0x{:x}", -value) : fmt::format("0x{:x}", value);
 }
 
+// As nvdisasm writes it, with its space after what is no number.
 std::string real(double value) {
   if (std::isnan(value)) {
-    return std::signbit(value) ? "-QNAN" : "+QNAN";
+    return std::signbit(value) ? "-QNAN " : "+QNAN ";
   }
   if (std::isinf(value)) {
-    return value < 0 ? "-INF" : "+INF";
+    return value < 0 ? "-INF " : "+INF ";
   }
-  return fmt::format("{:.20g}", value);
+  constexpr double kFirstWithExponent = 1e9;
+  return std::abs(value) < kFirstWithExponent ? fmt::format("{:.20g}", value) : fmt::format("{:.20e}", value);
 }
 
 double half_to_double(unsigned bits) {
@@ -41,7 +43,9 @@ double half_to_double(unsigned bits) {
   return sign * (exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(mantissa + 1024, exponent - 25));
 }
 
-std::string immediate_text(const Operand& operand, Format format) {
+double bfloat_to_double(unsigned bits) { return static_cast<double>(std::bit_cast<float>(bits << 16)); }
+
+std::string immediate_text(const SassInstruction& instruction, const Operand& operand, Format format) {
   const auto bits = static_cast<std::uint32_t>(operand.value);
   switch (format) {
     case Format::kHex:
@@ -50,16 +54,21 @@ std::string immediate_text(const Operand& operand, Format format) {
       return signed_hex(static_cast<std::int32_t>(bits));
     case Format::kFloat:
       return real(static_cast<double>(std::bit_cast<float>(bits)));
-    case Format::kHalfPair:
-      return fmt::format("{}, {}", real(half_to_double(bits >> 16)), real(half_to_double(bits & 0xffffU)));
+    case Format::kHalfPair: {
+      const auto to_double = instruction.modifier(Modifier::kPackedType) != 0 ? bfloat_to_double : half_to_double;
+      return fmt::format("{}, {}", real(to_double(bits >> 16)), real(to_double(bits & 0xffffU)));
+    }
   }
   return fmt::format("0x{:x}", bits);
 }
 
-std::string address_text(const Operand& operand) {
+std::string address_text(const Operand& operand, int architecture) {
+  constexpr std::string_view kScales[] = {"", ".X4", ".X8", ".X16"};
+  constexpr int kFirstWithDescriptor = 90;
   std::string inside;
-  if (operand.index != kRegisterRz || operand.uniform == kUniformUrz) {
-    inside = register_name(operand.index) + (operand.wide && operand.index != kRegisterRz ? ".64" : "");
+  if (operand.index != kRegisterRz || operand.uniform == kUniformUrz || operand.scale != 0) {
+    inside = register_name(operand.index);
+    inside += operand.wide && operand.index != kRegisterRz ? ".64" : kScales[operand.scale & 3];
   }
   if (operand.uniform != kUniformUrz) {
     inside += fmt::format("{}{}", inside.empty() ? "" : "+", uniform_name(operand.uniform));
@@ -67,21 +76,31 @@ std::string address_text(const Operand& operand) {
   if (operand.value != 0) {
     inside += fmt::format("+{}", signed_hex(operand.value));
   }
-  if (operand.descriptor != kUniformUrz) {
+  if (operand.descriptor != kUniformUrz && architecture >= kFirstWithDescriptor) {
     return fmt::format("desc[{}][{}]", uniform_name(operand.descriptor), inside);
   }
   return fmt::format("[{}]", inside);
 }
 
-std::string constant_text(const Operand& operand) {
-  if (operand.index == kRegisterRz) {
-    return fmt::format("c[0x{:x}][0x{:x}]", operand.bank, operand.value);
+// LDC has a register for the offset, which the others lack: it shows RZ where the offset is nothing else.
+std::string constant_text(const SassInstruction& instruction, const Operand& operand) {
+  const std::string offset = signed_hex(static_cast<std::int16_t>(operand.value));
+  if (operand.index == kRegisterRz && (operand.value != 0 || instruction.opcode != Opcode::kLdc)) {
+    return fmt::format("c[0x{:x}][{}]", operand.bank, offset);
   }
-  const std::string offset = operand.value == 0 ? "" : fmt::format("+0x{:x}", operand.value);
-  return fmt::format("c[0x{:x}][{}{}]", operand.bank, register_name(operand.index), offset);
+  return fmt::format("c[0x{:x}][{}{}]", operand.bank, register_name(operand.index),
+                     operand.value == 0 ? "" : "+" + offset);
 }
 
-std::string plain_text(const Operand& operand, Format format) {
+// RET shows where it goes if its registers are zero, BRX how far that is.
+std::string indirect_text(const SassInstruction& instruction, const Operand& operand) {
+  constexpr std::int64_t kInstructionBytes = 16;
+  const std::int64_t next = static_cast<std::int64_t>(instruction.address) + kInstructionBytes;
+  return fmt::format("{} {}", register_name(operand.index),
+                     signed_hex(instruction.opcode == Opcode::kBrx ? operand.value - next : operand.value));
+}
+
+std::string plain_text(const SassInstruction& instruction, const Operand& operand, Format format) {
   switch (operand.kind) {
     case OperandKind::kRegister:
       return register_name(operand.index);
@@ -92,17 +111,21 @@ std::string plain_text(const Operand& operand, Format format) {
     case OperandKind::kUniformPredicate:
       return numbered("UP", operand.index, kPredicatePt, "T");
     case OperandKind::kImmediate:
-      return immediate_text(operand, format);
+      return immediate_text(instruction, operand, format);
     case OperandKind::kConstant:
-      return constant_text(operand);
+      return constant_text(instruction, operand);
     case OperandKind::kAddress:
-      return address_text(operand);
+      return address_text(operand, instruction.architecture);
     case OperandKind::kSpecialRegister: {
-      const std::string_view name = special_register_name(operand.value);
+      const std::string_view name = special_register_name(operand.value, instruction.architecture);
       return name.empty() ? fmt::format("SR{}", operand.value) : std::string(name);
     }
     case OperandKind::kBranchTarget:
       return signed_hex(operand.value);
+    case OperandKind::kIndirectTarget:
+      return indirect_text(instruction, operand);
+    case OperandKind::kPredicateSet:
+      return "PR";
     case OperandKind::kScoreboard:
       return fmt::format("SB{}", operand.index);
     case OperandKind::kConvergence:
@@ -113,21 +136,41 @@ std::string plain_text(const Operand& operand, Format format) {
   return {};
 }
 
+char negation(const SassInstruction& instruction, const OperandField& field, const Operand& operand) {
+  if (operand.kind == OperandKind::kPredicate || operand.kind == OperandKind::kUniformPredicate) {
+    return '!';
+  }
+  const bool complement = field.inverts == Inverts::kAlways ||
+                          (field.inverts == Inverts::kWithCarry && instruction.modifier(Modifier::kCarry) != 0);
+  return complement ? '~' : '-';
+}
+
 std::string operand_text(const SassInstruction& instruction, const OperandField& field) {
+  constexpr std::string_view kHalves[] = {"", "", ".H0_H0", ".H1_H1"};
   const Operand& operand = instruction.operand(field.role);
-  std::string text = plain_text(operand, field.format);
+  std::string text = plain_text(instruction, operand, field.format);
   if (operand.absolute) {
     text = fmt::format("|{}|", text);
   }
   if (operand.reuse) {
     text += ".reuse";
   }
+  text += kHalves[operand.halves & 3];
   if (operand.negated) {
-    const bool is_predicate = operand.kind == OperandKind::kPredicate || operand.kind == OperandKind::kUniformPredicate;
-    const bool inverted = field.inverts && instruction.modifier(Modifier::kCarry) != 0;
-    text.insert(0, 1, is_predicate ? '!' : inverted ? '~' : '-');
+    text.insert(0, 1, negation(instruction, field, operand));
   }
   return text;
+}
+
+bool is_zero(const Operand& operand) {
+  switch (operand.kind) {
+    case OperandKind::kRegister:
+      return operand.index == kRegisterRz;
+    case OperandKind::kUniformRegister:
+      return operand.index == kUniformUrz;
+    default:
+      return operand.value == 0;
+  }
 }
 
 bool is_shown(const SassInstruction& instruction, const OperandField& field) {
@@ -150,7 +193,11 @@ bool is_shown(const SassInstruction& instruction, const OperandField& field) {
     case Show::kIfPartial:
       return operand.value != 0xf;
     case Show::kUnlessZero:
-      return operand.index != kUniformUrz;
+      return !is_zero(operand);
+    case Show::kIfMerged:
+      return instruction.modifier(Modifier::kMerge) != 0;
+    case Show::kUnlessMerged:
+      return instruction.modifier(Modifier::kMerge) == 0;
   }
   return true;
 }
@@ -159,24 +206,27 @@ bool is_zero_register(const Operand& operand) {
   return operand.kind == OperandKind::kRegister && operand.index == kRegisterRz;
 }
 
-// The disassembler renames IMAD where it moves, adds or shifts.
+// nvdisasm renames IMAD where it moves, adds or shifts; not where it shifts by 16 or 31, nor for a uniform c.
 std::string_view imad_alias(const SassInstruction& instruction) {
+  const Operand& a = instruction.operand(Role::kA);
   const Operand& b = instruction.operand(Role::kB);
-  const bool immediate = b.kind == OperandKind::kImmediate;
+  const Operand& c = instruction.operand(Role::kC);
   if (instruction.opcode != Opcode::kImad || instruction.modifier(Modifier::kCarry) != 0) {
     return {};
   }
-  if (is_zero_register(instruction.operand(Role::kA)) && is_zero_register(b)) {
-    return ".MOV";
+  if (is_zero_register(a) && is_zero_register(b)) {
+    return c.kind == OperandKind::kUniformRegister ? "" : ".MOV";
   }
-  if (immediate && b.value == 1) {
-    return ".IADD";
+  const auto factor = static_cast<std::uint32_t>(b.value);
+  constexpr std::uint32_t kHalf = 0x10000;
+  constexpr std::uint32_t kTop = 0x80000000;
+  if (b.kind != OperandKind::kImmediate || !std::has_single_bit(factor) || factor == kHalf || factor == kTop) {
+    return {};
   }
-  if (immediate && std::has_single_bit(static_cast<std::uint32_t>(b.value)) &&
-      is_zero_register(instruction.operand(Role::kC))) {
-    return ".SHL";
+  if (is_zero_register(c)) {
+    return factor == 1 || is_zero_register(a) ? ".MOV" : ".SHL";
   }
-  return {};
+  return factor == 1 ? ".IADD" : "";
 }
 
 std::string mnemonic_text(const SassInstruction& instruction) {
@@ -215,6 +265,9 @@ std::string disassemble(const SassInstruction& instruction) {
       text += operand_text(instruction, field);
       separator = ", ";
     }
+  }
+  if (text.back() == ' ') {
+    text.pop_back();
   }
   return text;
 }

@@ -74,13 +74,51 @@ enum class Opcode : std::uint8_t {
   kExit,
   kNop,
   kHmma,
+  kFsel,
+  kFmnmx,
+  kFsetp,
+  kFchk,
+  kDfma,
+  kDadd,
+  kDmul,
+  kHfma2,
+  kHadd2,
+  kHmul2,
+  kF2fp,
+  kF2f,
+  kImnmx,
+  kI2f64,  ///< I2F of 64-bit integers
+  kF2i64,  ///< F2I to 64-bit integers
+  kFlo,
+  kPopc,
+  kBrev,
+  kP2r,
+  kR2p,
+  kVote,
+  kR2ur,
+  kMovm,
+  kLd,  ///< generic address
+  kSt,
+  kShfl,
+  kAtoms,
+  kAtomsCas,  ///< ATOMS.CAS, .CAST.SPIN
+  kAtomg,
+  kRed,  ///< RED, REDG
+  kBrx,
+  kCall,
+  kRet,
+  kWarpsync,
+  kYield,
+  kMembar,
+  kErrbar,
+  kCctl,
 };
 
 /// What a bit field outside the operands means. The value is the field's, as encoded.
 enum class Modifier : std::uint8_t {
   kNone,
   kSigned,           ///< 1 = signed
-  kCompare,          ///< 0 F, 1 LT, 2 EQ, 3 LE, 4 NE... as the table's names
+  kCompare,          ///< 0 F, 1 LT, 2 EQ, 3 LE, 4 GT, 5 NE, 6 GE, 7 T or NUM; FSETP from 8 on unordered
   kBoolean,          ///< 0 AND, 1 OR, 2 XOR
   kExtended,         ///< ISETP.EX
   kHigh,             ///< .HI
@@ -91,27 +129,44 @@ enum class Modifier : std::uint8_t {
   kShiftWrap,        ///< .W
   kWidth,            ///< memory width: 0 U8, 1 S8, 2 U16, 3 S16, 4 32, 5 64, 6 128
   kExtendedAddress,  ///< .E: 64-bit address
-  kMemoryOrder,
-  kAccess,         ///< LDGSTS: 0 BYPASS
-  kEviction,       ///< LDL, STL: 0 EF, 1 none, 2 EL, 3 LU (last use), 4 EU, 5 NA
-  kZeroFill,       ///< LDGSTS: .ZFILL
-  kPrefetchSize,   ///< LDGSTS: 0 none, 2 128 bytes, 3 256 bytes fetched into the L2
-  kBarrierMode,    ///< 0 SYNC, 1 ARV
-  kDeferBlocking,  ///< BAR: .DEFER_BLOCKING
-  kMatrixCount,    ///< LDSM: 0 one, 1 two, 2 four matrices
-  kTranspose,      ///< LDSM: MT88
-  kMatrixShape,    ///< HMMA: 0 1688, 1 16816
-  kAccumulator,    ///< HMMA: 1 = F32
-  kMatrixType,     ///< HMMA: 0 F16, 1 BF16
-  kPair,           ///< CS2R: 1 = 64 bit
+  kMemoryOrder,      ///< 0 weak, 4 CONSTANT, 5 STRONG.SM, 7 STRONG.GPU, 10 STRONG.SYS
+  kAccess,           ///< LDGSTS: 0 BYPASS
+  kEviction,         ///< 0 EF, 1 none, 2 EL, 3 LU (last use), 4 EU, 5 NA
+  kZeroFill,         ///< LDGSTS: .ZFILL
+  kPrefetchSize,     ///< 0 none, 1 64, 2 128, 3 256 bytes fetched into the L2
+  kBarrierMode,      ///< 0 SYNC, 1 ARV
+  kDeferBlocking,    ///< BAR: .DEFER_BLOCKING
+  kMatrixCount,      ///< LDSM: 0 one, 1 two, 2 four matrices
+  kTranspose,        ///< LDSM: MT88
+  kMatrixShape,      ///< HMMA: 0 1688, 1 16816, 2 1684
+  kAccumulator,      ///< HMMA: 1 = F32
+  kMatrixType,       ///< HMMA: 0 F16, 1 BF16, 2 TF32
+  kPair,             ///< CS2R: 1 = 64 bit
   kPermuteMode,
   kLessEqual,  ///< DEPBAR.LE
   kFlushSubnormals,
-  kRounding,     ///< I2F, F2I: 0 nearest even, 1 down, 2 up, 3 to zero
+  kRounding,     ///< 0 nearest even, 1 down, 2 up, 3 to zero
   kIntegerSize,  ///< I2F: of the source, 0 8 bits, 1 16, 2 32
   kInexact,      ///< F2I: .NTZ, not-a-number to zero
   kFunction,     ///< MUFU: 2 EX2, 3 LG2, 4 RCP, 5 RSQ, 8 SQRT
-  kVote,         ///< VOTEU: 0 ALL, 1 ANY
+  kVote,         ///< VOTE, VOTEU: 0 ALL, 1 ANY, 2 EQ
+  kSaturate,     ///< .SAT: to [0, 1]
+  kNotANumber,   ///< FMNMX.NAN
+  kPackedType,   ///< HFMA2, HMUL2: 0 half precision, 1 BF16
+  kWideResult,   ///< HADD2: 1 = one FP32 number
+  kHalfType,     ///< F2FP: 0 half precision, 1 BF16
+  kMerge,        ///< F2FP: 0 packs a and b, 1 puts b beside half of c
+  kFloatSize,    ///< F2F: of the result, 2 FP32, 3 FP64
+  kSourceSize,   ///< F2F: of the source
+  kShiftAmount,  ///< FLO.SH: how far to shift so that the bit is the highest
+  kByte,         ///< P2R, R2P: byte of the register
+  kShuffle,      ///< SHFL: 0 IDX, 1 UP, 2 DOWN, 3 BFLY
+  kAtomic,       ///< 0 ADD, 1 MIN, 2 MAX, 3 INC, 4 DEC, 5 AND, 6 OR, 7 XOR, 8 EXCH; REDG of floats 0 ADD, 2 MIN, 4 MAX
+  kAtomicType,   ///< integers and, until sm_89, floats, as the table's names
+  kFloatAtomicType,  ///< REDG of floats
+  kCallDepth,        ///< .NOINC, .NODEC
+  kFence,            ///< MEMBAR: 0 SC, 1 ALL
+  kScope,            ///< MEMBAR: 0 CTA, 1 SM, 2 GPU, 3 SYS
   kCount
 };
 
@@ -126,8 +181,8 @@ enum class Role : std::uint8_t {
   kPredicateIn,
   kPredicateIn2,
   kPredicateIn3,   ///< PLOP3
-  kImmediate2,     ///< PLOP3: look-up table of its second result
-  kImmediate,      ///< LUT, shift amount of LEA, quad mask of MOV, count of DEPBAR
+  kImmediate2,     ///< PLOP3: look-up table of its second result; BAR: threads
+  kImmediate,      ///< LUT, shift amount of LEA, quad mask of MOV, count of DEPBAR, number of BAR
   kAddress,        ///< of the access; for LDGSTS of its global source
   kSharedAddress,  ///< LDGSTS: its shared destination
   kCount
@@ -144,6 +199,8 @@ enum class OperandKind : std::uint8_t {
   kAddress,          ///< [register + uniform + value], 32-bit or a 64-bit register pair
   kSpecialRegister,  ///< number in `value`
   kBranchTarget,     ///< byte address in `value`
+  kIndirectTarget,   ///< BRX, RET: byte address in `value`, the register pair `index` is added to it
+  kPredicateSet,     ///< P2R, R2P: all predicates
   kScoreboard,       ///< number in `index`
   kConvergence,      ///< barrier of BSSY and BSYNC, number in `index`
 };
@@ -154,11 +211,13 @@ struct Operand {
   std::uint8_t uniform = kUniformUrz;     ///< address: uniform register added to it
   std::uint8_t descriptor = kUniformUrz;  ///< address: uniform register of desc[...]
   std::uint8_t bank = 0;                  ///< constant bank
-  bool negated = false;                   ///< -R; !P; ~R with the carry forms
+  bool negated = false;                   ///< -R; !P; ~R with the carry forms, FLO and POPC
   bool absolute = false;
   bool reuse = false;
-  bool wide = false;       ///< address: the register is a 64-bit pair
-  std::int64_t value = 0;  ///< immediate (32 bits, zero-extended), offset in bytes, target, special register
+  bool wide = false;        ///< address: the register is a 64-bit pair
+  std::uint8_t halves = 0;  ///< half precision: 0 both, 2 the low one twice, 3 the high one twice
+  std::uint8_t scale = 0;   ///< address: the register is multiplied by 1, 4, 8, 16
+  std::int64_t value = 0;   ///< immediate (32 bits, zero-extended), offset in bytes, target, special register
 };
 
 /// Guard predicate: the instruction executes where it holds.
@@ -183,6 +242,7 @@ struct SassInstruction {
   Encoding encoding;
   Opcode opcode = Opcode::kNop;
   const InstructionRow* row = nullptr;  ///< static table row; never null after decode()
+  std::int16_t architecture = 90;
   Guard guard;
   Control control;
   std::array<std::uint8_t, static_cast<std::size_t>(Modifier::kCount)> modifiers{};

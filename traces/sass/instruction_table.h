@@ -1,6 +1,6 @@
-// The one table of SASS instructions (compute capability 9.0): mnemonic, opcode bits, pipe, modifier fields and operand
-// fields, each with its place in the 128-bit word. Decoding, disassembly and the check for bits that nobody understands
-// are driven by it; an encoder can be, since a row says where everything goes and which bits are constant.
+// The one table of SASS instructions (compute capabilities 8.0, 8.6, 8.9 and 9.0): mnemonic, opcode bits, pipe,
+// modifier fields and operand fields, each with its place in the 128-bit word. Decoding, encoding, disassembly and the
+// check for bits that nobody understands are driven by it. The rows are in rows_*.cpp.
 //
 // Layout shared by the rows (read off nvcc output): bits 0-8 opcode, 9-11 operand form, 12-14 guard predicate, 15 its
 // negation, 16-23 destination, 24-31 source a, 32-63 source spot 1 (register, 32-bit immediate, constant or uniform
@@ -42,16 +42,35 @@ enum class FieldKind : std::uint8_t {
   kConstant,          ///< c[bits 54-58][bits 38-53, register at 24 if `first` is 24]
   kAddress,           ///< register at `first`, offset of `count` bits at `offset`; uniform register at `uniform`
   kSpecialRegister,   ///< 8 bits at 72
-  kBranchTarget,      ///< bits 16-23 and 34-81: signed distance in words of 4 bytes from the next instruction
+  kBranchTarget,      ///< signed distance in words of 4 bytes from the next instruction: 48 bits at 34, below
+                      ///< them `count` bits at `first`
+  kIndirectTarget,    ///< as kBranchTarget, to which the register pair at 24 is added
   kScoreboard,        ///< 3 bits at 44
   kMixedPredicate,    ///< predicate at `first`, the next bit negates; bit 67 says that it is a uniform one
   kPredicateTable,    ///< PLOP3: bits 64-66 and 72-76
   kSyncTarget,        ///< bits 34-63: signed distance in words of 4 bytes from the next instruction
   kConvergence,       ///< 4 bits at 16
+  kShuffleLane,       ///< SHFL: register at 32 (forms 1, 2) or 5 bits at 53
+  kShuffleBound,      ///< SHFL: register at 64 (forms 1, 4) or 13 bits at 40
+  kBarrierNumber,     ///< BAR: register at 32 (forms 1, 2) or 4 bits at 54
+  kBarrierCount,      ///< BAR: register at 64 (forms 1, 4) or 12 bits at 42
+  kPredicateSet,      ///< P2R, R2P: all predicates, no bits
 };
 
 /// When the disassembly prints an operand. The field is decoded always.
-enum class Show : std::uint8_t { kAlways, kUnlessTrue, kIfCarry, kIfExtended, kIfPartial, kUnlessZero };
+enum class Show : std::uint8_t {
+  kAlways,
+  kUnlessTrue,
+  kIfCarry,
+  kIfExtended,
+  kIfPartial,
+  kUnlessZero,
+  kIfMerged,
+  kUnlessMerged,
+};
+
+/// When the negation of an integer prints as ~ and means its complement.
+enum class Inverts : std::uint8_t { kNever, kWithCarry, kAlways };
 
 /// How the disassembly prints an immediate.
 enum class Format : std::uint8_t { kHex, kSignedHex, kFloat, kHalfPair };
@@ -68,7 +87,10 @@ struct OperandField {
   std::uint8_t registers = 1;  ///< 32-bit registers that the operand spans; 0 = by width or by shape modifier
   std::uint8_t offset = 0;     ///< kAddress: first bit of the offset
   std::uint8_t uniform = 0;    ///< kAddress: first bit of the uniform register or descriptor, 0 = none
-  bool inverts = false;        ///< negation prints as ~ when the instruction has .X
+  Inverts inverts = Inverts::kNever;
+  bool halves = false;    ///< has two bits that choose halves of the register: source a 74, spot 1 60, spot 2 81
+  bool scaled = false;    ///< kAddress: bits 78-79 multiply the register by 1, 4, 8 or 16
+  bool inverted = false;  ///< kPredicate: all bits of the number are inverted, 0 is PT
 };
 
 struct ModifierField {
@@ -76,6 +98,7 @@ struct ModifierField {
   std::uint8_t first = 0;
   std::uint8_t count = 0;
   std::span<const std::string_view> names;  ///< by value; "" prints nothing, "?" is not a known value
+  std::uint8_t high_bit = 0;                ///< the bit above the `count` others, where it stands apart; 0 = none
 };
 
 struct InstructionRow {
@@ -86,15 +109,23 @@ struct InstructionRow {
   isa::Pipe pipe = isa::Pipe::kNone;
   isa::MemoryOp memory = isa::MemoryOp::kNone;
   isa::ControlOp control = isa::ControlOp::kNone;
-  bool uniform = false;  ///< runs on the uniform datapath: its guard is a uniform predicate
-  bool local = false;    ///< LDL, STL: 32-bit addresses in the thread's local memory
-  std::array<ModifierField, 5> modifiers{};
+  bool uniform = false;     ///< runs on the uniform datapath: its guard is a uniform predicate
+  bool local = false;       ///< LDL, STL: 32-bit addresses in the thread's local memory
+  bool descriptor = false;  ///< its 64-bit address comes with a descriptor in a uniform register
+  bool halves = false;      ///< half precision: source in spot 2 is negated by bit 84, absolute by bit 83
+  std::uint8_t first_architecture = 80;
+  std::uint8_t last_architecture = 90;
+  std::array<ModifierField, 6> modifiers{};
   std::array<OperandField, 9> operands{};
-  Encoding fixed;  ///< value of the bits that no field covers
+  Encoding fixed;  ///< value of the bits that no field covers, but for those of the form
 };
 
-/// The row of a 12-bit opcode (bits 0-11), or null.
-[[nodiscard]] const InstructionRow* find_row(std::uint16_t opcode_bits);
+/// SM numbers whose code is understood.
+inline constexpr std::array<int, 5> kArchitectures{80, 86, 87, 89, 90};
+[[nodiscard]] bool is_known_architecture(int architecture);
+
+/// The row of a 12-bit opcode (bits 0-11) on a known architecture, or null.
+[[nodiscard]] const InstructionRow* find_row(std::uint16_t opcode_bits, int architecture = 90);
 
 /// All rows, for tests and tools.
 [[nodiscard]] std::span<const InstructionRow> instruction_table();
@@ -102,8 +133,14 @@ struct InstructionRow {
 /// All bits of the word that some field of the row covers in the given form, the common fields included.
 [[nodiscard]] Encoding covered_bits(const InstructionRow& row, Form form);
 
+/// Value of the bits that no field covers.
+[[nodiscard]] Encoding fixed_bits(const InstructionRow& row, Form form);
+
+/// The modifier's bits in a word.
+[[nodiscard]] std::uint64_t modifier_value(const ModifierField& modifier, const Encoding& word);
+
 /// Name of a special register (SR_TID.X ...), or empty if unknown.
-[[nodiscard]] std::string_view special_register_name(std::int64_t number);
+[[nodiscard]] std::string_view special_register_name(std::int64_t number, int architecture = 90);
 
 inline constexpr int kSrLaneId = 0x00;
 inline constexpr int kSrTidX = 0x21;
