@@ -49,6 +49,10 @@ std::optional<std::string> unsupported(const SassInstruction& instruction) {
   if (instruction.opcode == Opcode::kBar && !is_barrier_of_all(instruction)) {
     return "only barriers of all threads with a constant number are supported yet";
   }
+  constexpr std::uint8_t kTf32 = 2;
+  if (instruction.opcode == Opcode::kHmma && instruction.modifier(Modifier::kMatrixType) == kTf32) {
+    return "products of TF32 are not supported yet";
+  }
   const bool rounds = instruction.row->pipe == isa::Pipe::kFma && instruction.modifier(Modifier::kRounding) != 0;
   if (rounds || instruction.modifier(Modifier::kSaturate) != 0) {
     return "its rounding or saturation is not supported yet";
