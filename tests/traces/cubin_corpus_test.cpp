@@ -12,7 +12,7 @@ namespace {
 std::vector<std::string> corpus() {
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(TILESIM_PTXAS_FOLDER)) {
-    if (entry.path().extension() == ".cubin") {
+    if (entry.path().extension() == ".cubin" && entry.path().filename().string().starts_with("simt_")) {
       paths.push_back(entry.path().string());
     }
   }

@@ -54,7 +54,9 @@ Operand decode_operand(const Encoding& word, const OperandLayout& layout, std::u
   operand.scale = read(word, layout.scale);
   operand.bank = read(word, layout.bank);
   operand.wide = layout.wide;
-  operand.uniform = is_set(word, layout.uniform_present) ? read(word, layout.uniform) : kUniformUrz;
+  const bool adds_uniform =
+      layout.uniform.count != 0 && (layout.uniform_present.count == 0 || is_set(word, layout.uniform_present));
+  operand.uniform = adds_uniform ? read(word, layout.uniform) : kUniformUrz;
   operand.descriptor = layout.descriptor.count != 0 ? read(word, layout.descriptor) : kUniformUrz;
   return operand;
 }
@@ -108,8 +110,7 @@ Result<SassInstruction> decode(const Encoding& encoding, std::uint64_t address, 
   instruction.opcode = row->opcode;
   instruction.row = row;
   instruction.architecture = static_cast<std::int16_t>(architecture);
-  instruction.guard =
-      decode_guard(encoding, row->uniform && row->opcode != Opcode::kS2ur && row->opcode != Opcode::kVoteu);
+  instruction.guard = decode_guard(encoding, row->uniform && row->opcode != Opcode::kVoteu);
   instruction.control = decode_control(encoding);
   for (const ModifierField& modifier : row->modifiers) {
     if (modifier.id == Modifier::kNone) {

@@ -11,6 +11,8 @@
 namespace tilesim::traces {
 namespace {
 
+constexpr std::uint8_t kWordSize = 2;  // Modifier::kIntegerSize of 32 bits
+
 std::string numbered(std::string_view prefix, unsigned number, unsigned none, std::string_view none_suffix) {
   return number == none ? fmt::format("{}{}", prefix, none_suffix) : fmt::format("{}{}", prefix, number);
 }
@@ -38,7 +40,7 @@ double half_to_double(unsigned bits) {
   const int exponent = static_cast<int>(bits >> 10 & 0x1fU);
   const int mantissa = static_cast<int>(bits & 0x3ffU);
   if (exponent == 0x1f) {
-    return sign * (mantissa != 0 ? std::nan("") : static_cast<double>(INFINITY));
+    return std::copysign(mantissa != 0 ? std::nan("") : static_cast<double>(INFINITY), sign);
   }
   return sign * (exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(mantissa + 1024, exponent - 25));
 }
@@ -68,7 +70,7 @@ std::string address_text(const Operand& operand, int architecture) {
   std::string inside;
   if (operand.index != kRegisterRz || operand.uniform == kUniformUrz || operand.scale != 0) {
     inside = register_name(operand.index);
-    inside += operand.wide && operand.index != kRegisterRz ? ".64" : kScales[operand.scale & 3];
+    inside += operand.wide ? ".64" : kScales[operand.scale & 3];
   }
   if (operand.uniform != kUniformUrz) {
     inside += fmt::format("{}{}", inside.empty() ? "" : "+", uniform_name(operand.uniform));
@@ -76,17 +78,21 @@ std::string address_text(const Operand& operand, int architecture) {
   if (operand.value != 0) {
     inside += fmt::format("+{}", signed_hex(operand.value));
   }
-  if (operand.descriptor != kUniformUrz && architecture >= kFirstWithDescriptor) {
+  if (operand.wide && architecture >= kFirstWithDescriptor) {
     return fmt::format("desc[{}][{}]", uniform_name(operand.descriptor), inside);
   }
   return fmt::format("[{}]", inside);
 }
 
-// LDC has a register for the offset, which the others lack: it shows RZ where the offset is nothing else.
+// LDC has a register for the offset, which the others lack: it shows RZ where the offset is nothing else. What reads
+// less than a word puts a space between bank and offset.
 std::string constant_text(const SassInstruction& instruction, const Operand& operand) {
   const std::string offset = signed_hex(static_cast<std::int16_t>(operand.value));
+  const bool small = instruction.row->halves ||
+                     (instruction.opcode == Opcode::kI2f && instruction.modifier(Modifier::kIntegerSize) < kWordSize);
+  const std::string_view space = small ? " " : "";
   if (operand.index == kRegisterRz && (operand.value != 0 || instruction.opcode != Opcode::kLdc)) {
-    return fmt::format("c[0x{:x}][{}]", operand.bank, offset);
+    return fmt::format("c[0x{:x}]{}[{}]", operand.bank, space, offset);
   }
   return fmt::format("c[0x{:x}][{}{}]", operand.bank, register_name(operand.index),
                      operand.value == 0 ? "" : "+" + offset);
@@ -149,13 +155,16 @@ std::string operand_text(const SassInstruction& instruction, const OperandField&
   constexpr std::string_view kHalves[] = {"", "", ".H0_H0", ".H1_H1"};
   const Operand& operand = instruction.operand(field.role);
   std::string text = plain_text(instruction, operand, field.format);
+  const std::string_view halves = kHalves[operand.halves & 3];
+  const bool is_register = operand.kind == OperandKind::kRegister;
+  text += is_register ? "" : halves;
   if (operand.absolute) {
     text = fmt::format("|{}|", text);
   }
   if (operand.reuse) {
     text += ".reuse";
   }
-  text += kHalves[operand.halves & 3];
+  text += is_register ? halves : "";
   if (operand.negated) {
     text.insert(0, 1, negation(instruction, field, operand));
   }
@@ -214,7 +223,7 @@ std::string_view imad_alias(const SassInstruction& instruction) {
   if (instruction.opcode != Opcode::kImad || instruction.modifier(Modifier::kCarry) != 0) {
     return {};
   }
-  if (is_zero_register(a) && is_zero_register(b)) {
+  if (is_zero_register(b) && (is_zero_register(a) || c.kind == OperandKind::kImmediate)) {
     return c.kind == OperandKind::kUniformRegister ? "" : ".MOV";
   }
   const auto factor = static_cast<std::uint32_t>(b.value);
@@ -229,6 +238,16 @@ std::string_view imad_alias(const SassInstruction& instruction) {
   return factor == 1 ? ".IADD" : "";
 }
 
+// I2F of less than 32 bits joins sign and size: .U8, .S16.
+std::string_view modifier_name(const SassInstruction& instruction, const ModifierField& modifier) {
+  constexpr std::string_view kSmall[2][2] = {{"U8", "U16"}, {"S8", "S16"}};
+  const std::uint8_t size = instruction.modifier(Modifier::kIntegerSize);
+  if (instruction.opcode == Opcode::kI2f && size < kWordSize && modifier.id != Modifier::kRounding) {
+    return modifier.id == Modifier::kSigned ? "" : kSmall[instruction.modifier(Modifier::kSigned)][size];
+  }
+  return modifier.names[instruction.modifier(modifier.id)];
+}
+
 std::string mnemonic_text(const SassInstruction& instruction) {
   std::string text(instruction.row->mnemonic);
   text += imad_alias(instruction);
@@ -236,7 +255,7 @@ std::string mnemonic_text(const SassInstruction& instruction) {
     if (modifier.id == Modifier::kNone) {
       break;
     }
-    const std::string_view name = modifier.names[instruction.modifier(modifier.id)];
+    const std::string_view name = modifier_name(instruction, modifier);
     if (!name.empty()) {
       text += '.';
       text += name;

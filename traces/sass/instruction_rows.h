@@ -32,6 +32,7 @@ inline constexpr std::string_view kShiftTypeNames[] = {"S64", "U64", "S32", "U32
 inline constexpr std::string_view kShiftSideNames[] = {"L", "R"};
 inline constexpr std::string_view kWrapNames[] = {"", "W"};
 inline constexpr std::string_view kWidthNames[] = {"U8", "S8", "U16", "S16", "", "64", "128"};
+inline constexpr std::string_view kConstantWidthNames[] = {"U8", "S8", "U16", "S16", "", "64"};
 inline constexpr std::string_view kFlushNames[] = {"", "FTZ"};
 inline constexpr std::string_view kRoundingNames[] = {"", "RM", "RP", "RZ"};
 inline constexpr std::string_view kVoteNames[] = {"ALL", "ANY", "EQ"};
@@ -40,6 +41,7 @@ inline constexpr ModifierField kSigned{Modifier::kSigned, 73, 1, kUnsignedNames}
 inline constexpr ModifierField kCarry{Modifier::kCarry, 74, 1, kCarryNames};
 inline constexpr ModifierField kHigh{Modifier::kHigh, 80, 1, kHighNames};
 inline constexpr ModifierField kWidth{Modifier::kWidth, 73, 3, kWidthNames};
+inline constexpr ModifierField kConstantWidth{Modifier::kWidth, 73, 3, kConstantWidthNames};
 inline constexpr ModifierField kFlush{Modifier::kFlushSubnormals, 80, 1, kFlushNames};
 
 constexpr std::uint8_t forms(std::initializer_list<int> list) {
@@ -96,6 +98,10 @@ constexpr OperandField wide(OperandField field) {
 }
 constexpr OperandField inverting(FieldKind kind, Role role) {
   OperandField field = source(kind, role, true, Format::kSignedHex);
+  field.inverts = Inverts::kWithCarry;
+  return field;
+}
+constexpr OperandField complementing_with_carry(OperandField field) {
   field.inverts = Inverts::kWithCarry;
   return field;
 }
@@ -215,5 +221,7 @@ constexpr InstructionRow controlling(InstructionRow result, ControlOp control) {
   return result;
 }
 constexpr std::uint64_t high_bit(int position) { return std::uint64_t{1} << (position - 64); }
+/// PT where other instructions have a predicate that they write.
+inline constexpr std::uint64_t kNoPredicateOut = high_bit(81) | high_bit(82) | high_bit(83);
 
 }  // namespace tilesim::traces::rows

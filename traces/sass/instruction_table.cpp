@@ -44,12 +44,20 @@ const Table& table() {
   return kTable;
 }
 
-bool reads_uniform_spot(const InstructionRow& row, Form form) {
-  return (form == Form::kUniform || form == Form::kUniformC) &&
-         std::any_of(row.operands.begin(), row.operands.end(), [](const OperandField& field) {
-           return field.kind == FieldKind::kSourceB || field.kind == FieldKind::kSourceC ||
-                  field.kind == FieldKind::kSpot1;
-         });
+// Forms that read a uniform register say so in bit 91.
+bool reads_uniform(const InstructionRow& row, Form form) {
+  return std::any_of(row.operands.begin(), row.operands.end(), [&row, form](const OperandField& field) {
+    switch (field.kind) {
+      case FieldKind::kSourceB:
+      case FieldKind::kSourceC:
+      case FieldKind::kSpot1:
+        return form == Form::kUniform || form == Form::kUniformC;
+      case FieldKind::kAddress:
+        return form == Form::kImmediate && field.uniform == kStoredUniform && !row.descriptor;
+      default:
+        return false;
+    }
+  });
 }
 
 }  // namespace
@@ -91,7 +99,7 @@ Encoding covered_bits(const InstructionRow& row, Form form) {
 Encoding fixed_bits(const InstructionRow& row, Form form) {
   constexpr unsigned kReadsUniform = 91;
   Encoding fixed = row.fixed;
-  if (reads_uniform_spot(row, form)) {
+  if (reads_uniform(row, form)) {
     fixed.set_field(kReadsUniform, 1, 1);
   }
   return fixed & ~covered_bits(row, form);

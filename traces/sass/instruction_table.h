@@ -53,9 +53,12 @@ enum class FieldKind : std::uint8_t {
   kShuffleLane,       ///< SHFL: register at 32 (forms 1, 2) or 5 bits at 53
   kShuffleBound,      ///< SHFL: register at 64 (forms 1, 4) or 13 bits at 40
   kBarrierNumber,     ///< BAR: register at 32 (forms 1, 2) or 4 bits at 54
-  kBarrierCount,      ///< BAR: register at 64 (forms 1, 4) or 12 bits at 42
+  kBarrierCount,      ///< BAR: register at 32 (forms 1, 4) or 12 bits at 42
   kPredicateSet,      ///< P2R, R2P: all predicates, no bits
 };
+
+/// Where stores and atomics have the uniform register of an address: form 4 adds it, form 1 has none.
+inline constexpr std::uint8_t kStoredUniform = 64;
 
 /// When the disassembly prints an operand. The field is decoded always.
 enum class Show : std::uint8_t {

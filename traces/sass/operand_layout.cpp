@@ -13,6 +13,22 @@ constexpr int kReuseA = 122;
 constexpr int kReuseB = 123;
 constexpr int kReuseC = 124;
 
+// Only what reads the banked register file when it issues can keep a source for its successor.
+BitRange reuse_bit(const InstructionRow& row, int position) {
+  switch (row.pipe) {
+    case isa::Pipe::kUniform:
+    case isa::Pipe::kXu:
+    case isa::Pipe::kS2r:
+    case isa::Pipe::kAdu:
+    case isa::Pipe::kLsu:
+    case isa::Pipe::kBranch:
+    case isa::Pipe::kNone:
+      return {};
+    default:
+      return bit(position);
+  }
+}
+
 // FADD and its like add a and c: what is their second operand in the text is the third source.
 bool is_third_source(const InstructionRow& row, const OperandField& field) {
   return field.kind == FieldKind::kSpot1 && (row.forms >> static_cast<unsigned>(Form::kImmediateC) & 1) != 0;
@@ -67,7 +83,7 @@ OperandLayout spot1_layout(const InstructionRow& row, const OperandField& field,
       break;
     default:
       layout = register_layout(32, row.uniform);
-      layout.reuse = bit(is_third_source(row, field) ? kReuseC : kReuseB);
+      layout.reuse = reuse_bit(row, is_third_source(row, field) ? kReuseC : kReuseB);
       break;
   }
   add_signs(layout, field, 63, 62, 60);
@@ -76,12 +92,12 @@ OperandLayout spot1_layout(const InstructionRow& row, const OperandField& field,
 
 OperandLayout spot2_layout(const InstructionRow& row, const OperandField& field) {
   OperandLayout layout = register_layout(64, row.uniform);
-  layout.reuse = bit(field.kind == FieldKind::kSourceB ? kReuseB : kReuseC);
+  layout.reuse = reuse_bit(row, field.kind == FieldKind::kSourceB ? kReuseB : kReuseC);
   add_signs(layout, field, row.halves ? 84 : 75, row.halves ? 83 : 74, 81);
   return layout;
 }
 
-OperandLayout address_layout(const InstructionRow& row, const OperandField& field) {
+OperandLayout address_layout(const InstructionRow& row, const OperandField& field, Form form) {
   OperandLayout layout;
   layout.kind = OperandKind::kAddress;
   layout.index = bits(field.first, 8);
@@ -91,6 +107,8 @@ OperandLayout address_layout(const InstructionRow& row, const OperandField& fiel
   layout.wide = row.descriptor && field.role == Role::kAddress;
   if (field.uniform != 0 && layout.wide) {
     layout.descriptor = bits(field.uniform, 6);
+  } else if (field.uniform == kStoredUniform) {
+    layout.uniform = form == Form::kImmediate ? bits(field.uniform, 6) : BitRange{};
   } else if (field.uniform != 0) {
     layout.uniform = bits(field.uniform, 6);
     layout.uniform_present = bit(91);
@@ -138,7 +156,7 @@ OperandLayout layout_of(const InstructionRow& row, const OperandField& field, Fo
       return register_layout(field.first, true);
     case FieldKind::kSourceA: {
       OperandLayout layout = register_layout(24, row.uniform);
-      layout.reuse = bit(kReuseA);
+      layout.reuse = reuse_bit(row, kReuseA);
       add_signs(layout, field, 72, 73, 74);
       return layout;
     }
@@ -160,7 +178,7 @@ OperandLayout layout_of(const InstructionRow& row, const OperandField& field, Fo
       return layout;
     }
     case FieldKind::kAddress:
-      return address_layout(row, field);
+      return address_layout(row, field, form);
     case FieldKind::kSpecialRegister: {
       OperandLayout layout = immediate_layout(72, 8);
       layout.kind = OperandKind::kSpecialRegister;
@@ -191,7 +209,7 @@ OperandLayout layout_of(const InstructionRow& row, const OperandField& field, Fo
     case FieldKind::kBarrierNumber:
       return register_lane ? register_layout(32, false) : immediate_layout(54, 4);
     case FieldKind::kBarrierCount:
-      return register_bound ? register_layout(64, false) : immediate_layout(42, 12);
+      return register_bound ? register_layout(32, false) : immediate_layout(42, 12);
     case FieldKind::kPredicateSet: {
       OperandLayout layout;
       layout.kind = OperandKind::kPredicateSet;

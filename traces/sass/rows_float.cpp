@@ -36,6 +36,11 @@ constexpr InstructionRow pack_row(std::span<const std::string_view> types) {
                shown(source(FieldKind::kSourceC, Role::kC, false), Show::kIfMerged)});
 }
 
+constexpr InstructionRow multiply_halves(std::initializer_list<ModifierField> modifiers) {
+  return on_halves(with(row(Opcode::kHmul2, "HMUL2", 0x032, kTwoOperandForms, Pipe::kHalf), modifiers,
+                        {kRd, packed(FieldKind::kSourceA, Role::kA), packed(FieldKind::kSpot1, Role::kB)}));
+}
+
 constexpr InstructionRow kRows[] = {
     with(row(Opcode::kFfma, "FFMA", 0x023, kAllForms, Pipe::kFma), {kFlush, kRounding, kSaturate},
          {kRd, kA, floating(FieldKind::kSourceB, Role::kB), floating(FieldKind::kSourceC, Role::kC)}),
@@ -53,7 +58,8 @@ constexpr InstructionRow kRows[] = {
     with(
         row(Opcode::kDfma, "DFMA", 0x02b, kForm1, Pipe::kFp64), {kRounding},
         {kRd2, wide(kA), wide(floating(FieldKind::kSourceB, Role::kB)), wide(floating(FieldKind::kSourceC, Role::kC))}),
-    with(row(Opcode::kDadd, "DADD", 0x029, kForm1, Pipe::kFp64), {kRounding}, {kRd2, wide(kA), wide(kSpot1)}),
+    with(row(Opcode::kDadd, "DADD", 0x029, kForm1, Pipe::kFp64), {kRounding},
+         {kRd2, wide(kA), wide(floating(FieldKind::kSourceC, Role::kB))}),
     with(row(Opcode::kDmul, "DMUL", 0x028, kForm1, Pipe::kFp64), {kRounding}, {kRd2, wide(kA), wide(kSpot1)}),
     with(row(Opcode::kHfma2Mma, "HFMA2.MMA", 0x035, forms({2}), Pipe::kTensorHalf), {},
          {kRd, a(true), b(), c(false, Format::kHalfPair)}),
@@ -63,8 +69,8 @@ constexpr InstructionRow kRows[] = {
     on_halves(with(row(Opcode::kHadd2, "HADD2", 0x030, kSpot1Forms, Pipe::kHalf),
                    {{Modifier::kWideResult, 78, 1, kWideResultNames}, kFlush, kSaturate},
                    {kRd, packed(FieldKind::kSourceA, Role::kA), packed(FieldKind::kSpot1, Role::kB)})),
-    on_halves(with(row(Opcode::kHmul2, "HMUL2", 0x032, kTwoOperandForms, Pipe::kHalf), {kPackedType, kFlush, kSaturate},
-                   {kRd, packed(FieldKind::kSourceA, Role::kA), packed(FieldKind::kSpot1, Role::kB)})),
+    until_ada(multiply_halves({kFlush, kSaturate})),
+    from_hopper(multiply_halves({kPackedType, kFlush, kSaturate})),
     with(row(Opcode::kHmma, "HMMA", 0x03c, kForm1, Pipe::kTensor),
          {{Modifier::kMatrixShape, 75, 1, kMatrixShapeNames, 78},
           {Modifier::kAccumulator, 76, 1, kAccumulatorNames},

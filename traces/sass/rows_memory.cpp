@@ -6,6 +6,9 @@ namespace {
 constexpr std::string_view kExtendedAddressNames[] = {"?", "E"};
 constexpr std::string_view kOrderNames[] = {"",  "?",          "?", "?", "CONSTANT",  "STRONG.SM",
                                             "?", "STRONG.GPU", "?", "?", "STRONG.SYS"};
+constexpr std::string_view kStoreOrderNames[] = {"",  "?",          "?", "?", "?",         "STRONG.SM",
+                                                 "?", "STRONG.GPU", "?", "?", "STRONG.SYS"};
+constexpr std::string_view kCopyWidthNames[] = {"?", "?", "?", "?", "", "64", "128"};
 constexpr std::string_view kAccessNames[] = {"BYPASS", ""};
 constexpr std::string_view kEvictionNames[] = {"EF", "", "EL", "LU", "EU", "NA"};
 constexpr std::string_view kZeroFillNames[] = {"", "ZFILL"};
@@ -27,6 +30,7 @@ constexpr std::string_view kSwapNames[] = {"CAS", "CAST", "?", "CAST.SPIN"};
 
 constexpr ModifierField kExtendedAddress{Modifier::kExtendedAddress, 72, 1, kExtendedAddressNames};
 constexpr ModifierField kOrder{Modifier::kMemoryOrder, 77, 4, kOrderNames};
+constexpr ModifierField kStoreOrder{Modifier::kMemoryOrder, 77, 4, kStoreOrderNames};
 constexpr ModifierField kEviction{Modifier::kEviction, 84, 3, kEvictionNames};
 constexpr ModifierField kPrefetch{Modifier::kPrefetchSize, 68, 2, kPrefetchNames};
 
@@ -37,7 +41,7 @@ constexpr std::uint64_t kReductionFlags = high_bit(71) | high_bit(90) | high_bit
 constexpr std::uint64_t kAtomicFlags = high_bit(70) | high_bit(71) | high_bit(91);
 
 constexpr OperandField kLoadAddress = address(Role::kAddress, 24, 40, 24, 32);
-constexpr OperandField kStoreAddress = address(Role::kAddress, 24, 40, 24, 64);
+constexpr OperandField kStoreAddress = address(Role::kAddress, 24, 40, 24, kStoredUniform);
 constexpr OperandField kLocalAddress = address(Role::kAddress, 24, 40, 24, 0);
 constexpr OperandField kLoadCondition = bitwise_inverted(predicate(Role::kPredicateIn, 64, true, Show::kUnlessTrue));
 constexpr OperandField kData = register_at(Role::kB, 32, 0);
@@ -57,24 +61,24 @@ constexpr InstructionRow load(Opcode opcode, std::string_view mnemonic, int code
 }
 constexpr InstructionRow store(Opcode opcode, std::string_view mnemonic, int code) {
   return described(
-      accessing(with(row(opcode, mnemonic, code, kForm4, Pipe::kLsu), {kExtendedAddress, kEviction, kWidth, kOrder},
-                     {kStoreAddress, kData}, kDescriptorFlags),
+      accessing(with(row(opcode, mnemonic, code, kForm4, Pipe::kLsu),
+                     {kExtendedAddress, kEviction, kWidth, kStoreOrder}, {kStoreAddress, kData}, kDescriptorFlags),
                 MemoryOp::kStoreGlobal));
 }
 constexpr InstructionRow atomic(std::string_view mnemonic, int code, ModifierField type) {
   return described(with(row(Opcode::kAtomg, mnemonic, code, kForm4, Pipe::kLsu),
-                        {kExtendedAddress, {Modifier::kAtomic, 87, 4, kAtomicNames}, kEviction, type, kOrder},
+                        {kExtendedAddress, {Modifier::kAtomic, 87, 4, kAtomicNames}, kEviction, type, kStoreOrder},
                         {kPoutAlways, sized(kRd), kStoreAddress, kData}, kAtomicFlags));
 }
 constexpr InstructionRow reduction(std::string_view mnemonic, int code, std::span<const std::string_view> operations,
                                    ModifierField type) {
   return described(with(row(Opcode::kRed, mnemonic, code, kForm4, Pipe::kLsu),
-                        {kExtendedAddress, {Modifier::kAtomic, 87, 3, operations}, kEviction, type, kOrder},
+                        {kExtendedAddress, {Modifier::kAtomic, 87, 3, operations}, kEviction, type, kStoreOrder},
                         {kStoreAddress, kData}, kReductionFlags));
 }
 
 constexpr InstructionRow kRows[] = {
-    with(row(Opcode::kLdc, "LDC", 0x182, forms({5}), Pipe::kAdu), {kWidth}, {sized(kRd), constant(24, 0)}),
+    with(row(Opcode::kLdc, "LDC", 0x182, forms({5}), Pipe::kAdu), {kConstantWidth}, {sized(kRd), constant(24, 0)}),
     accessing(with(row(Opcode::kLds, "LDS", 0x184, kForm4, Pipe::kLsu), {kWidth}, {sized(kRd), scaled(kLoadAddress)}),
               MemoryOp::kLoadShared),
     accessing(
@@ -101,7 +105,7 @@ constexpr InstructionRow kRows[] = {
               {Modifier::kAccess, 81, 1, kAccessNames},
               kEviction,
               {Modifier::kPrefetchSize, 71, 2, kPrefetchNames},
-              kWidth,
+              {Modifier::kWidth, 73, 3, kCopyWidthNames},
               {Modifier::kZeroFill, 82, 1, kZeroFillNames}},
              {address(Role::kSharedAddress, 16, 44, 20, 0), address(Role::kAddress, 24, 32, 12, 64), kCondition},
              high_bit(76) | high_bit(91)),
@@ -118,7 +122,7 @@ constexpr InstructionRow kRows[] = {
     until_ada(atomic("ATOMG", 0x1a8, {Modifier::kAtomicType, 73, 4, kAtomicTypeNames})),
     from_hopper(atomic("ATOMG", 0x1a8, {Modifier::kAtomicType, 73, 3, kIntegerTypeNames})),
     until_ada(reduction("RED", 0x18e, kReductionNames, {Modifier::kAtomicType, 73, 4, kAtomicTypeNames})),
-    from_hopper(reduction("REDG", 0x18e, kReductionNames, {Modifier::kAtomicType, 73, 3, kIntegerTypeNames})),
+    from_hopper(reduction("REDG", 0x18e, kReductionNames, {Modifier::kAtomicType, 73, 2, kIntegerTypeNames})),
     from_hopper(reduction("REDG", 0x1a6, kFloatReductionNames, {Modifier::kFloatAtomicType, 73, 4, kFloatTypeNames})),
 };
 

@@ -15,11 +15,12 @@ constexpr InstructionRow kRows[] = {
               inverting(FieldKind::kSourceB, Role::kB), inverting(FieldKind::kSourceC, Role::kC),
               uniform_predicate(kCarryIn), uniform_predicate(kCarryIn2)},
              kUniformFlag)),
-    on_uniform(with(row(Opcode::kUlea, "ULEA", 0x091, forms({1, 4}), Pipe::kUniform),
-                    {kHigh, kCarry, {Modifier::kSignExtend, 73, 1, kSignExtendNames}},
-                    {kUrd, uniform_predicate(kPout), a(true), b(true), source(FieldKind::kSourceC, Role::kC, false),
-                     immediate(75, 5), uniform_predicate(kCarryIn)},
-                    kUniformFlag)),
+    on_uniform(
+        with(row(Opcode::kUlea, "ULEA", 0x091, forms({1, 4}), Pipe::kUniform),
+             {kHigh, kCarry, {Modifier::kSignExtend, 73, 1, kSignExtendNames}},
+             {kUrd, uniform_predicate(kPout), complementing_with_carry(a(true)), complementing_with_carry(b(true)),
+              source(FieldKind::kSourceC, Role::kC, false), immediate(75, 5), uniform_predicate(kCarryIn)},
+             kUniformFlag)),
     on_uniform(with(row(Opcode::kUshf, "USHF", 0x099, forms({1, 4}), Pipe::kUniform),
                     {{Modifier::kShiftRight, 76, 1, kShiftSideNames},
                      {Modifier::kShiftWrap, 75, 1, kWrapNames},
@@ -27,7 +28,7 @@ constexpr InstructionRow kRows[] = {
                      kHigh},
                     {kUrd, a(), b(), c()}, kUniformFlag)),
     on_uniform(with(row(Opcode::kUlop3, "ULOP3.LUT", 0x092, forms({1, 4}), Pipe::kUniform), {},
-                    {kUrd, uniform_predicate(kPout), a(), b(), c(), immediate(72, 8), uniform_predicate(kPin)},
+                    {uniform_predicate(kPout), kUrd, a(), b(), c(), immediate(72, 8), uniform_predicate(kPin)},
                     kUniformFlag)),
     on_uniform(
         with(row(Opcode::kUisetp, "UISETP", 0x08c, forms({1, 4}), Pipe::kUniform),
@@ -40,9 +41,9 @@ constexpr InstructionRow kRows[] = {
               uniform_predicate(kPin), uniform_predicate(predicate(Role::kPredicateIn2, 68, true, Show::kIfExtended))},
              kUniformFlag)),
     on_uniform(with(row(Opcode::kUimad, "UIMAD", 0x0a4, forms({1, 4}), Pipe::kUniform), {kSigned, kCarry},
-                    {kUrd, uniform_predicate(kPout), a(), b(false, Format::kSignedHex),
-                     inverting(FieldKind::kSourceC, Role::kC), uniform_predicate(kCarryIn)},
-                    kUniformFlag)),
+                    {kUrd, a(), b(false, Format::kSignedHex), inverting(FieldKind::kSourceC, Role::kC),
+                     uniform_predicate(kCarryIn)},
+                    kUniformFlag | kNoPredicateOut)),
     on_uniform(with(row(Opcode::kUimadWide, "UIMAD.WIDE", 0x0a5, forms({1, 4}), Pipe::kUniform), {kSigned, kCarry},
                     {uniform_at(Role::kDestination, 16, 2), uniform_predicate(kPout), a(), b(false, Format::kSignedHex),
                      wide(inverting(FieldKind::kSourceC, Role::kC)), uniform_predicate(kCarryIn)},
@@ -52,10 +53,10 @@ constexpr InstructionRow kRows[] = {
     on_uniform(
         with(row(Opcode::kVoteu, "VOTEU", 0x086, kForm4, Pipe::kUniform), {{Modifier::kVote, 72, 2, kVoteNames}},
              {shown(kUrd, Show::kUnlessZero), uniform_predicate(predicate(Role::kPredicateOut, 81, false)), kPin})),
-    from_hopper(with(row(Opcode::kR2ur, "R2UR", 0x0ca, kForm1, Pipe::kAlu), {}, {kUrd, kPout, a()})),
-    until_ada(with(row(Opcode::kR2ur, "R2UR", 0x1c2, kForm1, Pipe::kS2r), {}, {kUrd, kPout, a()})),
-    on_uniform(
-        with(row(Opcode::kUldc, "ULDC", 0x0b9, forms({5}), Pipe::kNone), {kWidth}, {sized(kUrd), constant(0, 0)})),
+    from_hopper(with(row(Opcode::kR2ur, "R2UR", 0x0ca, kForm1, Pipe::kAlu), {}, {kPout, kUrd, a()})),
+    until_ada(with(row(Opcode::kR2ur, "R2UR", 0x1c2, kForm1, Pipe::kS2r), {}, {kPout, kUrd, a()})),
+    on_uniform(with(row(Opcode::kUldc, "ULDC", 0x0b9, forms({5}), Pipe::kNone), {kConstantWidth},
+                    {sized(kUrd), constant(0, 0)})),
 };
 
 }  // namespace
