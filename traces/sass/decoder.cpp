@@ -66,6 +66,15 @@ constexpr std::string_view kOpcodeRemedy =
     "the "
     "instruction to have it added.";
 
+// What an operand can be by its bits and never is; null if it makes sense.
+const char* oddity_of(const Operand& operand, const OperandLayout& layout, const Encoding& word) {
+  constexpr std::uint8_t kNoHalves = 1;
+  if (operand.halves == kNoHalves) {
+    return "a source of unknown halves";
+  }
+  return is_set(word, layout.uniform_present) && operand.uniform == kUniformUrz ? "an address that adds URZ" : nullptr;
+}
+
 tl::unexpected<Error> unknown_opcode(std::uint16_t opcode_bits, int architecture) {
   if (!is_known_architecture(architecture)) {
     return fail(ErrorKind::kUsage, fmt::format("Code for sm_{} is not understood.", architecture),
@@ -109,6 +118,7 @@ Result<SassInstruction> decode(const Encoding& encoding, std::uint64_t address, 
   instruction.encoding = encoding;
   instruction.opcode = row->opcode;
   instruction.row = row;
+  instruction.form = static_cast<std::uint8_t>(form);
   instruction.architecture = static_cast<std::int16_t>(architecture);
   instruction.guard = decode_guard(encoding, row->uniform && row->opcode != Opcode::kVoteu);
   instruction.control = decode_control(encoding);
@@ -129,11 +139,10 @@ Result<SassInstruction> decode(const Encoding& encoding, std::uint64_t address, 
     if (field.kind == FieldKind::kNone) {
       break;
     }
-    const Operand operand = decode_operand(encoding, layout_of(*row, field, form), address);
-    constexpr std::uint8_t kNoHalves = 1;
-    if (operand.halves == kNoHalves) {
-      return fail(ErrorKind::kUsage, fmt::format("{} has a source of unknown halves.", row->mnemonic),
-                  std::string(kOpcodeRemedy));
+    const OperandLayout layout = layout_of(*row, field, form);
+    const Operand operand = decode_operand(encoding, layout, address);
+    if (const char* oddity = oddity_of(operand, layout, encoding)) {
+      return fail(ErrorKind::kUsage, fmt::format("{} has {}.", row->mnemonic, oddity), std::string(kOpcodeRemedy));
     }
     instruction.operands[static_cast<std::size_t>(field.role)] = operand;
   }

@@ -243,6 +243,7 @@ struct SassInstruction {
   Opcode opcode = Opcode::kNop;
   const InstructionRow* row = nullptr;  ///< static table row; never null after decode()
   std::int16_t architecture = 90;
+  std::uint8_t form = 0;  ///< bits 9-11, a Form of the row
   Guard guard;
   Control control;
   std::array<std::uint8_t, static_cast<std::size_t>(Modifier::kCount)> modifiers{};

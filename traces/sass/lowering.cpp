@@ -37,7 +37,7 @@ void lower_reads(const SassInstruction& in, isa::Instruction& out) {
   if (!is_math(out.pipe)) {
     return;
   }
-  const auto form = static_cast<Form>(in.encoding.field(9, 3));
+  const auto form = static_cast<Form>(in.form);
   const bool swapped = form == Form::kImmediateC || form == Form::kConstantC || form == Form::kUniformC;
   const Operand& b = in.operand(Role::kB);
   const Operand& c = in.operand(Role::kC);
