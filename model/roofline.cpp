@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
 #include <span>
+
+#include "model/tile_layout.h"
 
 namespace tilesim::model {
 namespace {
@@ -135,6 +138,13 @@ double fma_per_cycle_and_sm(const GpuSpec& gpu, DataType dtype) {
   if (dtype != DataType::kTf32) return gpu.peak.tensor_f16_fma_per_sm;
   if (gpu.peak.tensor_f16_tflops <= 0.0) return 0.0;
   return gpu.peak.tensor_f16_fma_per_sm * gpu.peak.tensor_tf32_tflops / gpu.peak.tensor_f16_tflops;
+}
+
+double mma_sync_fma_per_cycle_and_sm(const GpuSpec& gpu, DataType dtype) {
+  const auto product = static_cast<double>(kMmaRows * kMmaColumns * mma_depth(dtype));
+  const double rate =
+      product * static_cast<double>(gpu.issue.sub_partitions) / static_cast<double>(gpu.pipe.hmma_16816_interval);
+  return std::min(rate, fma_per_cycle_and_sm(gpu, dtype));
 }
 
 double default_clock_mhz(const GpuSpec& gpu, DataType dtype) {

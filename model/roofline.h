@@ -58,6 +58,10 @@ struct Intensity {
 /// times the ratio of the datasheet peaks).
 [[nodiscard]] double fma_per_cycle_and_sm(const GpuSpec& gpu, DataType dtype);
 
+/// What of that mma.sync reaches, at most: one product per issue interval and sub-partition. On sm_90 only wgmma
+/// reaches the peak.
+[[nodiscard]] double mma_sync_fma_per_cycle_and_sm(const GpuSpec& gpu, DataType dtype);
+
 /// The SM clock that the spec gives for this pipe.
 [[nodiscard]] double default_clock_mhz(const GpuSpec& gpu, DataType dtype);
 

@@ -111,13 +111,10 @@ Result<WholeProblem> whole_of(const TileConfig& config, const Problem& problem, 
   return whole;
 }
 
-/// mma.sync does not reach the peak that wgmma reaches: a 16x8x16 product per issue interval and sub-partition.
+/// mma.sync does not reach the peak that wgmma reaches.
 double math_cycles_of(const TileConfig& config, const GpuSpec& gpu, const TileWork& work) {
   if (config.family != Family::kMma) return work.k_step_cycles;
-  constexpr double kProductsPerMma = 16 * 8 * 16;
-  const double scale = element_bytes(config.dtype) == 4 ? 0.5 : 1.0;  // TF32: half the depth in the same time
-  const double rate = scale * kProductsPerMma * real(gpu.issue.sub_partitions) / real(gpu.pipe.hmma_16816_interval);
-  return std::max(work.k_step_cycles, real(config.bm * config.bn * config.bk) / rate);
+  return real(config.bm * config.bn * config.bk) / mma_sync_fma_per_cycle_and_sm(gpu, config.dtype);
 }
 
 double least_seconds_of(const TileSheet& sheet, const GpuSpec& gpu) {

@@ -1,4 +1,4 @@
-// Estimated code against compiled code: the cubins that nvcc made of kernels/simt (traces/calibration/ptxas), each
+// Estimated SIMT code against compiled code: the cubins that nvcc made of kernels/simt (traces/calibration/ptxas), each
 // simulated beside what the tile generator makes of the same configuration. Prints one line per configuration.
 #include <fmt/format.h>
 
@@ -13,6 +13,7 @@
 
 #include "model/gpu_spec.h"
 #include "tests/accuracy/calibration_kernels.h"
+#include "tests/accuracy/comparison.h"
 #include "tests/support/catch.h"
 #include "tests/support/ptxas_corpus.h"
 #include "tools/lib/compiled_tile.h"
@@ -44,34 +45,6 @@ std::map<std::string, double> measured_cycles() {
   return values;
 }
 
-struct Errors {
-  double sum = 0.0, worst = 0.0;
-  int count = 0;
-  double add(double value, double truth) {
-    const double error = value / truth - 1.0;
-    sum += std::abs(error);
-    worst = std::max(worst, std::abs(error));
-    ++count;
-    return 100.0 * error;
-  }
-  [[nodiscard]] double mape() const { return sum / count; }
-  void print(const char* title) const {
-    fmt::print("{}: {} configurations, MAPE {:.1f} %, worst {:.1f} %\n", title, count, 100.0 * mape(), 100.0 * worst);
-  }
-};
-
-double cycles(const model::GpuSpec& gpu, const app::KernelSource& source, std::int64_t registers,
-              std::int64_t shared_bytes) {
-  app::KernelLaunch launch;
-  launch.registers = static_cast<int>(registers);
-  launch.shared_bytes = shared_bytes;
-  const auto result = app::simulate_kernel(gpu, source, launch, std::nullopt, app::Effort{false, true, 2});
-  if (!result) {
-    FAIL(result.error().message);
-  }
-  return result->cycles_active_avg;
-}
-
 }  // namespace
 
 TEST_CASE("estimated against compiled code at 2048 x 2048 x 1024") {
@@ -80,9 +53,9 @@ TEST_CASE("estimated against compiled code at 2048 x 2048 x 1024") {
   problem.m = problem.n = 2048;
   problem.k = 1024;
   const auto measured = measured_cycles();
-  Errors to_compiled;
-  Errors compiled_to_measured;
-  Errors estimated_to_measured;
+  test::Errors to_compiled;
+  test::Errors compiled_to_measured;
+  test::Errors estimated_to_measured;
   for (const test::CorpusRow& row : test::read_ptxas_corpus("simt")) {
     const std::string path = fmt::format("{}/{}.cubin", TILESIM_PTXAS_FOLDER, row.at("name"));
     if (!std::ifstream(path) || row.number("RAGGED") != 0 || row.number("EPILOGUE") != 0) {
@@ -94,9 +67,9 @@ TEST_CASE("estimated against compiled code at 2048 x 2048 x 1024") {
     REQUIRE(compiled.has_value());
     const auto estimated = app::TileSource::create(config, problem);
     REQUIRE(estimated.has_value());
-    const double truth = cycles(gpu, *compiled->source, compiled->registers, compiled->shared_bytes);
+    const double truth = test::brief_cycles(gpu, *compiled->source, compiled->registers, compiled->shared_bytes);
     const auto& code = (*estimated)->estimate();
-    const double guess = cycles(gpu, **estimated, code.registers, code.shared_bytes);
+    const double guess = test::brief_cycles(gpu, **estimated, code.registers, code.shared_bytes);
     const double on_gpu = measured.at(row.at("name"));
     fmt::print(
         "{:<36} estimated {:>8.0f} cycles, {:>3} registers  compiled {:>8.0f}, {:>3}  {:+6.1f} %   measured {:>8.0f}: "

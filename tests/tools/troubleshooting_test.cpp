@@ -47,6 +47,22 @@ TEST_CASE("every row of the table is complete, and its numbers exist", "[unit]")
   }
 }
 
+TEST_CASE("kernels on tensor cores are not advised to change thread tiles", "[unit]") {
+  for (const TroubleRow& row : troubleshooting_table()) {
+    NamedMetrics metrics{{"tilesim__tensor", 1.0}};
+    for (const Condition& c : row.when) {
+      metrics[std::string(c.metric)] = c.relation == Relation::kAtLeast ? c.threshold : c.threshold - 0.5;
+    }
+    CHECK(applies(metrics, row.key) == (row.tensor_remedy != kNotOnTensorCores));
+    for (const Trouble& trouble : find_trouble(metrics)) {
+      INFO(trouble.key << ": " << trouble.remedy);
+      for (const char* words : {"thread tile", "--thread-tile", "--tm", "FP32", "FMA"}) {
+        CHECK(trouble.remedy.find(words) == std::string::npos);
+      }
+    }
+  }
+}
+
 TEST_CASE("each row applies just when its conditions hold", "[unit]") {
   for (const TroubleRow& row : troubleshooting_table()) {
     INFO(row.key);

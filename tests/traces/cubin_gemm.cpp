@@ -1,18 +1,43 @@
 #include "tests/traces/cubin_gemm.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <random>
 #include <span>
+#include <vector>
 
 #include "tests/support/catch.h"
 #include "traces/emulator/functional.h"
+#include "traces/emulator/half_precision.h"
 
 namespace tilesim::traces {
 namespace {
 
-std::span<float> floats(DeviceMemory& memory, std::size_t argument) {
+/// Fills the matrix that `argument` points to with random numbers; returns them as the type holds them.
+std::vector<double> random_matrix(DeviceMemory& memory, std::size_t argument, model::DataType dtype,
+                                  std::mt19937& generator) {
+  std::uniform_real_distribution<float> distribution(-1.0F, 1.0F);
   const std::span<std::byte> bytes = memory.bytes(argument);
-  return {reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)};
+  const auto size = static_cast<std::size_t>(model::element_bytes(dtype));
+  std::vector<double> values(bytes.size() / size);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    float value = distribution(generator);
+    std::uint32_t stored = std::bit_cast<std::uint32_t>(value);
+    if (dtype == model::DataType::kBf16) {
+      stored >>= 16;
+      value = bfloat16_to_float(static_cast<std::uint16_t>(stored));
+    } else if (dtype == model::DataType::kF16) {
+      stored = to_half(static_cast<double>(value), HalfType::kFloat16);
+      value = float16_to_float(static_cast<std::uint16_t>(stored));
+    } else if (dtype == model::DataType::kTf32) {
+      value = std::bit_cast<float>(stored & 0xffffe000U);  // what the tensor core takes of it
+    }
+    std::memcpy(bytes.data() + i * size, &stored, size);
+    values[i] = value;
+  }
+  return values;
 }
 
 }  // namespace
@@ -32,9 +57,10 @@ LaunchParameters launch_of(const CubinKernel& kernel, const Gemm& gemm) {
   launch.block.x = static_cast<std::uint32_t>(gemm.threads);
   constexpr std::uint64_t kDynamic = 200 * 1024;  // kernels without static shared memory take theirs at the launch
   launch.shared_bytes = kernel.static_shared_bytes != 0 ? kernel.static_shared_bytes : kDynamic;
+  const auto bytes = static_cast<int>(model::element_bytes(gemm.dtype));
   const auto arguments = parse_arguments(
       "i32:" + std::to_string(gemm.m) + ",i32:" + std::to_string(gemm.n) + ",i32:" + std::to_string(gemm.k) +
-      ",ptr:" + std::to_string(4 * gemm.m * gemm.k) + ",ptr:" + std::to_string(4 * gemm.k * gemm.n) +
+      ",ptr:" + std::to_string(bytes * gemm.m * gemm.k) + ",ptr:" + std::to_string(bytes * gemm.k * gemm.n) +
       ",ptr:" + std::to_string(4 * gemm.m * gemm.n) + ",f32:1,f32:0");
   REQUIRE(arguments.has_value());
   launch.arguments = *arguments;
@@ -45,18 +71,14 @@ void check_product(const DecodedKernel& kernel, const LaunchParameters& launch, 
   auto memory = DeviceMemory::allocate(launch.arguments);
   REQUIRE(memory.has_value());
   std::mt19937 generator(7);
-  std::uniform_real_distribution<float> distribution(-1.0F, 1.0F);
-  for (const std::size_t argument : {3, 4}) {
-    for (float& value : floats(*memory, argument)) {
-      value = distribution(generator);
-    }
-  }
+  const std::vector<double> a = random_matrix(*memory, 3, gemm.dtype, generator);
+  const std::vector<double> b = random_matrix(*memory, 4, gemm.dtype, generator);
+  const std::span<std::byte> result = memory->bytes(5);
+  std::fill(result.begin(), result.end(), std::byte{0x7f});  // 3e38, which a product with beta = 0 hides
   const auto executed = run_functional(kernel, launch, *memory);
   INFO((executed ? "" : executed.error().message + " " + executed.error().where));
   REQUIRE(executed.has_value());
-  const auto a = floats(*memory, 3);
-  const auto b = floats(*memory, 4);
-  const auto c = floats(*memory, 5);
+  const std::span<const float> c{reinterpret_cast<const float*>(result.data()), result.size() / sizeof(float)};
   const auto at = [](int index) { return static_cast<std::size_t>(index); };
   std::size_t wrong = 0;
   for (int i = 0; i < gemm.m; ++i) {
@@ -64,7 +86,7 @@ void check_product(const DecodedKernel& kernel, const LaunchParameters& launch, 
       double sum = 0;
       double magnitude = 0;
       for (int l = 0; l < gemm.k; ++l) {
-        const double term = static_cast<double>(a[at(gemm.transposed_a ? l * gemm.m + i : i * gemm.k + l)]) *
+        const double term = a[at(gemm.transposed_a ? l * gemm.m + i : i * gemm.k + l)] *
                             b[at(gemm.transposed_b ? j * gemm.k + l : l * gemm.n + j)];
         sum += term;
         magnitude += std::abs(term);

@@ -26,21 +26,26 @@ bool ragged(const model::TileConfig& config, const model::Problem& problem) {
 }
 
 std::vector<std::string> keys_of(const model::TileConfig& c, const model::Problem& problem) {
-  return {fmt::format("BM={}", c.bm),
-          fmt::format("BN={}", c.bn),
-          fmt::format("BK={}", c.bk),
-          fmt::format("TM={}", c.tm),
-          fmt::format("TN={}", c.tn),
-          fmt::format("STAGES={}", c.stages),
-          fmt::format("VEC={}", c.vec),
-          fmt::format("PAD_A={}", c.pad_a),
-          fmt::format("PAD_B={}", c.pad_b),
-          fmt::format("SWIZZLE={}", c.swizzle),
-          fmt::format("COPY={}", to_string(c.copy)),
-          fmt::format("LAYOUT={}", to_string(c.layout)),
-          fmt::format("RASTER={}", to_string(c.raster)),
-          fmt::format("RAGGED={}", ragged(c, problem) ? 1 : 0),
-          fmt::format("REGS={}", c.register_cap)};
+  const bool mma = c.family == model::Family::kMma;
+  std::vector<std::string> keys{fmt::format("BM={}", c.bm),
+                                fmt::format("BN={}", c.bn),
+                                fmt::format("BK={}", c.bk),
+                                fmt::format("{}M={}", mma ? 'W' : 'T', mma ? c.wm : c.tm),
+                                fmt::format("{}N={}", mma ? 'W' : 'T', mma ? c.wn : c.tn),
+                                fmt::format("STAGES={}", c.stages),
+                                fmt::format("VEC={}", c.vec),
+                                fmt::format("PAD_A={}", c.pad_a),
+                                fmt::format("PAD_B={}", c.pad_b),
+                                fmt::format("SWIZZLE={}", c.swizzle),
+                                fmt::format("COPY={}", to_string(c.copy)),
+                                fmt::format("LAYOUT={}", to_string(c.layout)),
+                                fmt::format("RASTER={}", to_string(c.raster)),
+                                fmt::format("RAGGED={}", ragged(c, problem) ? 1 : 0),
+                                fmt::format("REGS={}", c.register_cap)};
+  if (mma) {
+    keys.push_back(fmt::format("DTYPE={}", to_string(c.dtype)));
+  }
+  return keys;
 }
 
 /// A folder that is removed with all that is in it.
@@ -91,9 +96,11 @@ Result<CompiledTile> load_compiled_tile(const std::filesystem::path& path, const
   if (!decoded) {
     return tl::unexpected<Error>(decoded.error());
   }
+  constexpr std::int64_t kOutputBytes = 4;  // C is FP32
+  const std::int64_t bytes = model::element_bytes(config.dtype);
   const std::string arguments =
       fmt::format("i32:{},i32:{},i32:{},ptr:{},ptr:{},ptr:{}", problem.m, problem.n, problem.k,
-                  4 * problem.m * problem.k, 4 * problem.k * problem.n, 4 * problem.m * problem.n);
+                  bytes * problem.m * problem.k, bytes * problem.k * problem.n, kOutputBytes * problem.m * problem.n);
   auto parsed = traces::parse_arguments(arguments);
   if (!parsed) {
     return tl::unexpected<Error>(parsed.error());
@@ -117,12 +124,10 @@ Result<CompiledTile> load_compiled_tile(const std::filesystem::path& path, const
 }
 
 Result<CompiledTile> compile_tile(const model::TileConfig& config, const model::Problem& problem) {
-  if (config.family != model::Family::kSimt || config.dtype != model::DataType::kF32 || problem.split_k != 1 ||
-      problem.batch != 1) {
-    return fail(ErrorKind::kUsage, "--compile covers the simt family in f32 without split-K and batches",
-                "leave --compile out");
+  if (problem.split_k != 1 || problem.batch != 1) {
+    return fail(ErrorKind::kUsage, "--compile covers neither split-K nor batches", "leave --compile out");
   }
-  const std::filesystem::path script = kernels_folder() / "simt" / "compile";
+  const std::filesystem::path script = kernels_folder() / std::string(to_string(config.family)) / "compile";
   std::error_code error;
   if (!std::filesystem::exists(script, error)) {
     return fail(ErrorKind::kAbsent, fmt::format("the kernels' sources are not in {}", kernels_folder().string()),

@@ -1,4 +1,4 @@
-// A tile configuration as nvcc compiles it: kernels/simt, replayed from its machine code.
+// A tile configuration as nvcc compiles it: kernels/simt or kernels/mma, replayed from its machine code.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ struct CompiledTile {
   std::int64_t spilled_bytes = 0;  ///< stack frame per thread
 };
 
-/// The kernel in `cubin`, which kernels/simt/compile made of the configuration, launched for the problem. Errors
-/// (kUsage): the cubin's, a kernel that is not `tile_gemm`, code that cannot be emulated.
+/// The kernel in `cubin`, which kernels/simt/compile or kernels/mma/compile made of the configuration, launched for the
+/// problem. Errors (kUsage): the cubin's, a kernel that is not `tile_gemm`, code that cannot be emulated.
 [[nodiscard]] Result<CompiledTile> load_compiled_tile(const std::filesystem::path& cubin,
                                                       const model::TileConfig& config, const model::Problem& problem);
 
 /// Compiles the configuration with nvcc ($NVCC, $CUDA_HOME/bin or PATH) and loads it. Errors: kAbsent without nvcc or
 /// without the kernels' sources ($TILESIM_KERNELS, else the folder that TileSim was built from); kUsage for a
-/// configuration that kernels/simt does not cover (mma, split-K, batches).
+/// configuration that they do not cover (split-K, batches).
 [[nodiscard]] Result<CompiledTile> compile_tile(const model::TileConfig& config, const model::Problem& problem);
 
 }  // namespace tilesim::app

@@ -5,6 +5,7 @@
 #include <future>
 #include <optional>
 
+#include "model/roofline.h"
 #include "tools/lib/ideal_source.h"
 #include "tools/lib/simulate_kernel.h"
 
@@ -195,9 +196,17 @@ Result<Gap> split_gap(const KernelResult& kernel, const KernelSource& source, co
     reached = upto;
   };
   const model::Waves& waves = sheet.whole.waves;
-  add("peak", "FP32 peak", "2MNK at the peak, all lanes always busy", sheet.whole.peak_seconds, false);
+  const std::string peak = pipe_name(kernel.math) + " peak";
+  add("peak", peak.c_str(), "2MNK at the peak, all lanes always busy", sheet.whole.peak_seconds, false);
+  double slower = 1.0;
+  if (sheet.config.family == model::Family::kMma) {
+    slower = model::fma_per_cycle_and_sm(kernel.gpu, kernel.math) /
+             model::mma_sync_fma_per_cycle_and_sm(kernel.gpu, kernel.math);
+    add("mma_sync", "rate of mma.sync", "products as fast as mma.sync issues them; only wgmma reaches the peak",
+        sheet.whole.peak_seconds * slower, false);
+  }
   // A CTA's K-steps are those of a whole tile; spread over all SMs evenly, then by whole CTAs.
-  const double cta_seconds = sheet.whole.cta_alone_seconds;
+  const double cta_seconds = sheet.whole.cta_alone_seconds * slower;
   add("padding", "padded work", "multiply-adds outside of C or past K",
       cta_seconds * static_cast<double>(waves.ctas) / static_cast<double>(kernel.gpu.device.sm_count), false);
   add("balance", "uneven spread of CTAs", "the busiest SM has more CTAs than the mean",

@@ -1,4 +1,4 @@
-// Where the time goes: from the FP32 peak to the simulated time in named parts that add up.
+// Where the time goes: from the peak to the simulated time in named parts that add up.
 //
 // The first parts are arithmetic. The others come from short simulations of the same kernel in which every mechanism
 // costs nothing (numbers of the GPU spec that make it free, or IdealSource); then one mechanism after the other becomes

@@ -11,7 +11,9 @@ namespace tilesim::app {
 
 namespace {
 
-bool is_shared(isa::MemoryOp op) { return op == isa::MemoryOp::kLoadShared || op == isa::MemoryOp::kStoreShared; }
+bool is_shared(isa::MemoryOp op) {
+  return op == isa::MemoryOp::kLoadShared || op == isa::MemoryOp::kStoreShared || op == isa::MemoryOp::kLoadMatrix;
+}
 
 class IdealWarp final : public isa::WarpStream {
  public:

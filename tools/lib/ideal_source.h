@@ -25,6 +25,7 @@ class IdealSource final : public KernelSource {
 
   [[nodiscard]] const isa::Program& program() const override { return program_; }
   [[nodiscard]] isa::Dim3 grid() const override { return {ctas_, 1, 1}; }
+  [[nodiscard]] model::DataType math() const override { return base_.math(); }
   [[nodiscard]] isa::Dim3 block() const override { return base_.block(); }
   [[nodiscard]] std::uint64_t loop_trips() const override { return base_.loop_trips(); }
   /// The streams refer to this source's program.

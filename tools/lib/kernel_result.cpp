@@ -1,5 +1,7 @@
 #include "tools/lib/kernel_result.h"
 
+#include <fmt/format.h>
+
 namespace tilesim::app {
 
 std::array<double, sim::kWarpStateCount> waiting_shares(const KernelResult& r) {
@@ -19,6 +21,10 @@ double flops_per_second(const KernelResult& r) { return r.seconds > 0.0 ? r.flop
 
 double percent_of_peak(const KernelResult& r) {
   return r.peak_flops_per_second > 0.0 ? 100.0 * flops_per_second(r) / r.peak_flops_per_second : 0.0;
+}
+
+std::string pipe_name(model::DataType math) {
+  return math == model::DataType::kF32 ? "FP32" : fmt::format("{} tensor", model::to_string(math));
 }
 
 double metric_value(const KernelResult& r, const std::string& name) {

@@ -10,6 +10,7 @@
 
 #include "model/gpu_spec.h"
 #include "model/occupancy.h"
+#include "model/tile_config.h"
 #include "sim/isa/stream.h"
 #include "sim/result.h"
 
@@ -73,7 +74,8 @@ struct KernelResult {
   double cycles_elapsed_max = 0.0;  ///< sm__cycles_elapsed.max
   double seconds = 0.0;
   double flops = 0.0;
-  double peak_flops_per_second = 0.0;  ///< FP32, all SMs, at clock_mhz
+  model::DataType math = model::DataType::kF32;  ///< type whose pipe the peak is of
+  double peak_flops_per_second = 0.0;            ///< of that pipe, all SMs, at clock_mhz
   double instructions = 0.0;
   std::array<double, sim::kWarpStateCount> state_per_issue{};  ///< warp cycles per issued instruction
   double barrier_share = 0.0;                                  ///< barrier cycles over all warp cycles
@@ -90,8 +92,11 @@ struct KernelResult {
 /// FLOP/s of the whole run; 0 without time.
 [[nodiscard]] double flops_per_second(const KernelResult& result);
 
-/// The same as percent of the FP32 peak at the run's clock.
+/// The same as percent of the pipe's peak at the run's clock.
 [[nodiscard]] double percent_of_peak(const KernelResult& result);
+
+/// What multiplies elements of a type: "FP32", "bf16 tensor".
+[[nodiscard]] std::string pipe_name(model::DataType math);
 
 /// A metric by name; 0 if there is none.
 [[nodiscard]] double metric_value(const KernelResult& result, const std::string& name);

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "model/result.h"
+#include "model/tile_config.h"
 #include "sim/isa/stream.h"
 
 namespace tilesim::app {
@@ -15,6 +16,8 @@ class KernelSource {
   [[nodiscard]] virtual const isa::Program& program() const = 0;
   [[nodiscard]] virtual isa::Dim3 grid() const = 0;
   [[nodiscard]] virtual isa::Dim3 block() const = 0;
+  /// Type whose pipe does most of the work, for peaks.
+  [[nodiscard]] virtual model::DataType math() const { return model::DataType::kF32; }
   /// Trips of the main loop per warp; 0 without a loop.
   [[nodiscard]] virtual std::uint64_t loop_trips() const = 0;
   /// The launch with the first and last `length` / 2 trips of the main loop executed and those between skipped without

@@ -23,7 +23,7 @@ struct ReplayRequest {
   std::optional<int> registers;     ///< per thread; listing only; none = highest referenced + 3
   std::optional<int> carveout_kb;   ///< none = the largest
   std::string arguments;            ///< as parse_arguments() takes them
-  std::optional<double> clock_mhz;  ///< none = the spec's for FP32 code
+  std::optional<double> clock_mhz;  ///< none = the spec's for the pipe that the code uses
   bool detailed = false;            ///< every SM, every instruction
   int threads = 1;                  ///< host threads
 };

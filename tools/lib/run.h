@@ -21,7 +21,7 @@ struct RunRequest {
   model::TileConfig config;
   model::Problem problem;
   std::optional<int> carveout_kb;   ///< none = the largest
-  std::optional<double> clock_mhz;  ///< none = the spec's for FP32 code
+  std::optional<double> clock_mhz;  ///< none = the spec's for the type
   bool detailed = false;            ///< every SM, every instruction
   bool compile = false;             ///< nvcc's code instead of generated code
   int threads = 1;                  ///< host threads

@@ -7,6 +7,23 @@ namespace {
 /// A warp with more instructions than this is refused instead of waited for.
 constexpr std::uint64_t kLongestWarp = std::uint64_t{1} << 30;
 
+/// A kernel with HMMAs works on the tensor cores.
+model::DataType math_of(const traces::DecodedKernel& kernel) {
+  for (const traces::SassInstruction& instruction : kernel.instructions) {
+    if (instruction.opcode == traces::Opcode::kHmma) {
+      switch (instruction.modifier(traces::Modifier::kMatrixType)) {
+        case 0:
+          return model::DataType::kF16;
+        case 1:
+          return model::DataType::kBf16;
+        default:
+          return model::DataType::kTf32;
+      }
+    }
+  }
+  return model::DataType::kF32;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<SassSource>> SassSource::create(traces::DecodedKernel kernel, traces::LaunchParameters launch) {
@@ -21,6 +38,7 @@ Result<std::unique_ptr<SassSource>> SassSource::create(traces::DecodedKernel ker
   std::unique_ptr<SassSource> source(new SassSource);
   source->kernel_ = std::move(*created);
   source->loop_ = *loop;
+  source->math_ = math_of(source->kernel_->decoded());
   return source;
 }
 

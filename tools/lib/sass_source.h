@@ -19,6 +19,7 @@ class SassSource final : public KernelSource {
   [[nodiscard]] const isa::Program& program() const override { return kernel_->program(); }
   [[nodiscard]] isa::Dim3 grid() const override { return kernel_->grid(); }
   [[nodiscard]] isa::Dim3 block() const override { return kernel_->block(); }
+  [[nodiscard]] model::DataType math() const override { return math_; }
   [[nodiscard]] std::uint64_t loop_trips() const override { return loop_ ? loop_->trips : 0; }
   [[nodiscard]] Result<std::unique_ptr<isa::KernelStream>> open(std::uint64_t length) const override;
 
@@ -27,6 +28,7 @@ class SassSource final : public KernelSource {
 
   std::unique_ptr<traces::SassKernel> kernel_;
   std::optional<traces::MainLoop> loop_;
+  model::DataType math_ = model::DataType::kF32;
 };
 
 }  // namespace tilesim::app

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "model/roofline.h"
+
 namespace tilesim::app {
 
 namespace {
@@ -79,8 +81,7 @@ void fill(KernelResult& r, const RunTotals& t, const isa::Program& program) {
   r.seconds = r.cycles_elapsed_max / (r.clock_mhz * 1e6);
   r.flops = t.flops;
   r.instructions = t.instructions;
-  r.peak_flops_per_second =
-      2.0 * static_cast<double>(r.gpu.peak.fp32_fma_lanes_per_sm * r.gpu.device.sm_count) * r.clock_mhz * 1e6;
+  r.peak_flops_per_second = model::peak_flops_per_second(r.gpu, r.math, r.clock_mhz);
   for (std::size_t s = 0; s < r.state_per_issue.size(); ++s) {
     r.state_per_issue[s] = t.instructions > 0.0 ? t.states[s] / t.instructions : 0.0;
   }
@@ -127,7 +128,8 @@ Result<KernelResult> simulate_kernel(const model::GpuSpec& gpu, const KernelSour
   r.launch = std::move(launch);
   r.launch.grid = source.grid();
   r.launch.block = source.block();
-  r.clock_mhz = clock_mhz.value_or(gpu.device.clock_fp32_mhz);
+  r.math = source.math();
+  r.clock_mhz = clock_mhz.value_or(model::default_clock_mhz(gpu, r.math));
   constexpr std::uint64_t kMostCtas = std::uint64_t{1} << 18;  // minutes to simulate
   if (r.launch.grid.count() > kMostCtas) {
     return fail(ErrorKind::kUsage,

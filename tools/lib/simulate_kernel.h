@@ -11,9 +11,9 @@
 
 namespace tilesim::app {
 
-/// Simulates the kernel at `clock_mhz` (none: the spec's for FP32 code). Grid and block of the launch are the source's.
-/// `kernel`, `code` and `origin` of the result are left to the caller. Errors (kUsage): a kernel that does not fit the
-/// GPU; the source's and the simulator's.
+/// Simulates the kernel at `clock_mhz` (none: the spec's for the pipe that the code uses). Grid and block of the launch
+/// are the source's. `kernel`, `code` and `origin` of the result are left to the caller. Errors (kUsage): a kernel that
+/// does not fit the GPU; the source's and the simulator's.
 [[nodiscard]] Result<KernelResult> simulate_kernel(const model::GpuSpec& gpu, const KernelSource& source,
                                                    KernelLaunch launch, std::optional<double> clock_mhz,
                                                    const Effort& effort);

@@ -11,13 +11,14 @@ namespace tilesim::app {
 
 class TileSource final : public KernelSource {
  public:
-  /// `config` must be legal for the problem. Errors (kUsage): a family or type for which there is no generator.
+  /// `config` must be legal for the problem. Errors: the generator's.
   [[nodiscard]] static Result<std::unique_ptr<TileSource>> create(const model::TileConfig& config,
                                                                   const model::Problem& problem);
 
   [[nodiscard]] const isa::Program& program() const override { return kernel_->program(); }
   [[nodiscard]] isa::Dim3 grid() const override { return kernel_->grid(); }
   [[nodiscard]] isa::Dim3 block() const override { return kernel_->block(); }
+  [[nodiscard]] model::DataType math() const override { return config_.dtype; }
   [[nodiscard]] std::uint64_t loop_trips() const override { return kernel_->loop_trips(); }
   [[nodiscard]] Result<std::unique_ptr<isa::KernelStream>> open(std::uint64_t length) const override;
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "model/roofline.h"
+#include "model/tile_layout.h"
 #include "tools/lib/run.h"
 
 namespace tilesim::app {
@@ -39,8 +41,15 @@ void add_work(NamedMetrics& out, const KernelResult& kernel) {
   }
   out["tilesim__load_conflict_share.pct"] = percent(loads, wavefronts);
   out["tilesim__store_conflict_share.pct"] = percent(stores, wavefronts);
-  constexpr double kFlopsPerFma = 2.0 * isa::kWarpSize;
-  out["tilesim__fma_share.pct"] = percent(kernel.flops / kFlopsPerFma, kernel.instructions);
+  const bool tensor = kernel.math != model::DataType::kF32;
+  const double flops_per_product =
+      2.0 * (tensor ? real(model::kMmaRows * model::kMmaColumns * model::mma_depth(kernel.math)) : isa::kWarpSize);
+  out["tilesim__fma_share.pct"] = percent(kernel.flops / flops_per_product, kernel.instructions);
+  out["tilesim__tensor"] = tensor ? 1.0 : 0.0;
+  out["tilesim__percent_of_mma_sync_peak"] = tensor ? percent_of_peak(kernel) *
+                                                          model::fma_per_cycle_and_sm(kernel.gpu, kernel.math) /
+                                                          model::mma_sync_fma_per_cycle_and_sm(kernel.gpu, kernel.math)
+                                                    : 0.0;
   out["tilesim__percent_of_peak"] = percent_of_peak(kernel);
   out["tilesim__idle_slots.pct"] = 100.0 - metric_value(kernel, "smsp__issue_active.avg.pct_of_peak_sustained_active");
   const auto& dram = kernel.gpu.dram;
@@ -116,16 +125,22 @@ NamedMetrics named_metrics(const RunResult& r) {
 
 std::vector<Trouble> find_trouble(const NamedMetrics& metrics) {
   std::vector<Trouble> found;
+  const auto tensor = metrics.find("tilesim__tensor");
+  const bool on_tensor_cores = tensor != metrics.end() && tensor->second != 0.0;
   for (const TroubleRow& row : troubleshooting_table()) {
+    if (on_tensor_cores && row.tensor_remedy == kNotOnTensorCores) {
+      continue;
+    }
     if (!std::all_of(row.when.begin(), row.when.end(), [&](const Condition& c) { return holds(c, metrics); })) {
       continue;
     }
     const Condition& first = row.when.front();
     const auto weight = metrics.find(row.weight);
-    found.push_back(Trouble{std::string(row.key), std::string(row.symptom), std::string(first.metric),
-                            metrics.find(first.metric)->second, first.threshold, std::string(first.unit),
-                            fill_in(row.cause, metrics), std::string(row.confirm), fill_in(row.remedy, metrics),
-                            weight == metrics.end() ? 0.0 : weight->second});
+    found.push_back(Trouble{
+        std::string(row.key), std::string(row.symptom), std::string(first.metric), metrics.find(first.metric)->second,
+        first.threshold, std::string(first.unit), fill_in(row.cause, metrics), std::string(row.confirm),
+        fill_in(on_tensor_cores && !row.tensor_remedy.empty() ? row.tensor_remedy : row.remedy, metrics),
+        weight == metrics.end() ? 0.0 : weight->second});
   }
   std::stable_sort(found.begin(), found.end(), [](const Trouble& a, const Trouble& b) { return a.weight > b.weight; });
   return found;

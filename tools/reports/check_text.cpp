@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/lib/kernel_result.h"
 #include "tools/lib/tile_check.h"
 #include "tools/reports/occupancy_text.h"
 #include "tools/reports/roofline_plot.h"
@@ -10,10 +11,6 @@
 namespace tilesim::reports {
 
 namespace {
-
-std::string pipe_name(model::DataType dtype) {
-  return dtype == model::DataType::kF32 ? "FP32" : fmt::format("{} tensor", model::to_string(dtype));
-}
 
 double real(std::int64_t value) { return static_cast<double>(value); }
 
@@ -42,7 +39,7 @@ std::string problem_lines(const model::TileSheet& s, bool assumed) {
                      assumed ? " (assumed)" : "", si(real(s.whole.flops.products), "FLOP"),
                      si(real(s.whole.bytes.total()), "B")) +
          fmt::format("Roofline   {} FLOP/B for the problem, {} for the tile; {} ridge {}: {}, at most {}\n",
-                     plain(x.problem.flop_per_byte, 4), plain(x.tile.flop_per_byte, 4), pipe_name(s.config.dtype),
+                     plain(x.problem.flop_per_byte, 4), plain(x.tile.flop_per_byte, 4), app::pipe_name(s.config.dtype),
                      plain(x.roofline.ridge, 4), model::to_string(x.roofline.bound),
                      si(x.roofline.attainable, "FLOP/s"));
 }

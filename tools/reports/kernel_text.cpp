@@ -51,9 +51,9 @@ std::string launch_lines(const app::KernelResult& r) {
 std::string speed_lines(const app::KernelResult& r) {
   return fmt::format(
       "Time       {} at {} MHz: {:.0f} cycles elapsed (launch included), {:.0f} active on the average SM\n"
-      "Rate       {} for {}: {} of the FP32 peak of {} at this clock\n",
+      "Rate       {} for {}: {} of the {} peak of {} at this clock\n",
       si(r.seconds, "s"), plain(r.clock_mhz), r.cycles_elapsed_max, r.cycles_active_avg,
-      si(flops_per_second(r), "FLOP/s"), si(r.flops, "FLOP"), percent(percent_of_peak(r)),
+      si(flops_per_second(r), "FLOP/s"), si(r.flops, "FLOP"), percent(percent_of_peak(r)), app::pipe_name(r.math),
       si(r.peak_flops_per_second, "FLOP/s"));
 }
 
@@ -93,8 +93,9 @@ std::string traffic_lines(const app::KernelResult& r) {
 }  // namespace
 
 std::string kernel_headline(const app::KernelResult& r) {
-  return fmt::format("{} takes {} on the {}: {}, {} of the FP32 peak", short_name(r.kernel), si(r.seconds, "s"),
-                     r.gpu.name, si(flops_per_second(r), "FLOP/s"), percent(percent_of_peak(r)));
+  return fmt::format("{} takes {} on the {}: {}, {} of the {} peak", short_name(r.kernel), si(r.seconds, "s"),
+                     r.gpu.name, si(flops_per_second(r), "FLOP/s"), percent(percent_of_peak(r)),
+                     app::pipe_name(r.math));
 }
 
 std::string largest_waits(const app::KernelResult& r, std::size_t count) {

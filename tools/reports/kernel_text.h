@@ -14,7 +14,7 @@ namespace tilesim::reports {
 /// The verdict in one sentence; also part of the JSON.
 [[nodiscard]] std::string kernel_verdict(const app::KernelResult& result);
 
-/// "X takes T on the G: R, P of the FP32 peak", without a full stop.
+/// "X takes T on the G: R, P of the FP32 (or tensor) peak", without a full stop.
 [[nodiscard]] std::string kernel_headline(const app::KernelResult& result);
 
 /// "short_scoreboard (61.9 % of all waiting), ...": the `count` largest waiting states.

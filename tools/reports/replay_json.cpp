@@ -27,7 +27,9 @@ Json metrics_of(const app::KernelResult& r) {
   }
   metrics["tilesim__flops.sum"] = json_metric(r.flops, "FLOP", "simulated");
   metrics["tilesim__flops_per_second"] = json_metric(flops_per_second(r), "FLOP/s", "simulated");
-  metrics["tilesim__fp32_peak_flops_per_second"] = json_metric(r.peak_flops_per_second, "FLOP/s", "analytic");
+  metrics[r.math == model::DataType::kF32 ? "tilesim__fp32_peak_flops_per_second"
+                                          : "tilesim__tensor_peak_flops_per_second"] =
+      json_metric(r.peak_flops_per_second, "FLOP/s", "analytic");
   metrics["tilesim__barrier_share.pct"] = json_metric(100.0 * r.barrier_share, "%", "simulated");
   return metrics;
 }

@@ -17,7 +17,7 @@ std::vector<Flag> run_flags() {
   const std::vector<Flag> own{
       {"regs", "N", "cap of registers per thread, like ptxas' maxrregcount", "Kernel", {}, false},
       carveout_flag("Kernel"),
-      {"compile", "", "nvcc's code of kernels/simt instead of generated code; needs nvcc", "Kernel", {}, false}};
+      {"compile", "", "nvcc's code of kernels/ instead of generated code; needs nvcc", "Kernel", {}, false}};
   const std::vector<Flag> all{
       {"all", "", "the whole sheet, every part of the gap and all advice", "Output", {}, false}};
   for (const auto& more : {own, problem_flags(), simulation_flags(), gpu_flags(), all, output_flags()}) {

@@ -295,9 +295,11 @@ class ListScheduler {
 /// Scoreboards of operations whose results or sources are not ready after a fixed time.
 class Scoreboards {
  public:
+  /// `first` > 0: those before it are taken.
+  explicit Scoreboards(std::ptrdiff_t first) : first_(first) {}
   /// The least used one.
   int take() {
-    const auto least = std::min_element(users_.begin(), users_.end());
+    const auto least = std::min_element(users_.begin() + first_, users_.end());
     ++*least;
     return static_cast<int>(least - users_.begin());
   }
@@ -309,6 +311,7 @@ class Scoreboards {
 
  private:
   std::array<int, isa::kScoreboards> users_{};
+  std::ptrdiff_t first_;
 };
 
 }  // namespace
@@ -318,7 +321,10 @@ Schedule schedule(const Block& block, const ScheduleOptions& options) { return L
 void set_control(std::vector<Operation>& operations) {
   constexpr int kLongestStall = 15;
   constexpr int kBranchStall = 5;
-  Scoreboards scoreboards;
+  // The first one counts the groups of asynchronous copies: who waits for another result must not wait for them.
+  const bool copies = std::any_of(operations.begin(), operations.end(),
+                                  [](const Operation& op) { return op.code.control == isa::ControlOp::kCommitGroup; });
+  Scoreboards scoreboards(copies ? 1 : 0);
   struct Pending {
     int scoreboard = -1;  ///< of a slow result
     int ready = 0;        ///< of a fixed one
