@@ -207,9 +207,9 @@ TEST_CASE("files that are no files are refused") {
   const auto folder = read_cubin(TILESIM_TEST_CUBINS);
   REQUIRE_FALSE(folder.has_value());
   CHECK(mentions(folder.error().message, "is not a file"));
-  CHECK(is_elf(test_cubin(kAsync)));
-  CHECK_FALSE(is_elf(test_cubin("two_kernels.cu")));
-  CHECK_FALSE(is_elf(test_cubin("missing.cubin")));
+  CHECK(is_machine_code(test_cubin(kAsync)));
+  CHECK_FALSE(is_machine_code(test_cubin("two_kernels.cu")));
+  CHECK_FALSE(is_machine_code(test_cubin("missing.cubin")));
 }
 
 TEST_CASE("a cubin cut anywhere is refused") {

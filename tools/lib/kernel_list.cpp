@@ -7,7 +7,7 @@ namespace tilesim::app {
 Result<KernelList> list_kernels(const std::string& path) {
   KernelList list;
   list.file = path;
-  if (traces::is_elf(path)) {
+  if (traces::is_machine_code(path)) {
     const auto cubin = traces::read_cubin(path);
     if (!cubin) {
       return tl::unexpected<Error>(cubin.error());

@@ -3,22 +3,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <map>
+#include <tuple>
 
 #include "traces/cubin/elf_file.h"
+#include "traces/cubin/fat_binary.h"
 #include "traces/emulator/launch.h"
 #include "traces/sass/decoder.h"
 #include "traces/sass/disassembler.h"
+#include "traces/sass/instruction_table.h"
 #include "traces/sass/listing_reader.h"
 
 namespace tilesim::traces {
 namespace {
 
 constexpr std::string_view kMakeCubin = "Make it anew: nvcc -arch=sm_90 -cubin -o FILE SOURCE.";
+constexpr std::string_view kNoLinking = "Only kernels that stand alone are understood: no global variables, no calls.";
 constexpr std::uint64_t kInstructionBytes = 16;
 constexpr std::uint64_t kSystemSharedBytes = kSharedBase;  // part of .nv.shared.F from sm_90 on
 constexpr int kFirstWithSystemShared = 90;
+constexpr std::uint8_t kAbiOfCuda11 = 7;  // and 12
+constexpr std::uint8_t kAbiOfCuda13 = 8;
 constexpr std::uint8_t kEntrySymbol = 0x10;  // STO_CUDA_ENTRY in st_other
 
 // Attributes of .nv.info and .nv.info.F (EIATTR_...), read off nvcc 13.0 output.
@@ -97,13 +104,12 @@ class CubinParser {
 
 // The SM number stands in byte 0 of the flags up to ABI version 7, in byte 1 from version 8 on.
 Result<int> CubinParser::architecture() const {
-  constexpr std::uint8_t kOldest = 7;
-  constexpr std::uint8_t kNewest = 8;
-  if (elf_.abi_version < kOldest || elf_.abi_version > kNewest) {
-    return wrong(file_, fmt::format("has CUDA ABI version {}, not {} or {}", elf_.abi_version, kOldest, kNewest),
-                 "Make it with nvcc 12 or 13.");
+  if (elf_.abi_version < kAbiOfCuda11 || elf_.abi_version > kAbiOfCuda13) {
+    return wrong(file_,
+                 fmt::format("has CUDA ABI version {}, not {} or {}", elf_.abi_version, kAbiOfCuda11, kAbiOfCuda13),
+                 "Make it with nvcc 11, 12 or 13.");
   }
-  return static_cast<int>(elf_.flags >> (elf_.abi_version == kNewest ? 8 : 0) & 0xff);
+  return static_cast<int>(elf_.flags >> (elf_.abi_version == kAbiOfCuda13 ? 8 : 0) & 0xff);
 }
 
 // .nv.info: pairs of symbol number and value.
@@ -139,8 +145,11 @@ Result<void> CubinParser::code(const ElfSection& section, CubinKernel& out) {
   }
   const ElfSection* relocations = elf_.find(fmt::format(".rela{}", section.name));
   if (relocations != nullptr && relocations->size != 0) {
-    return wrong(file_, fmt::format("needs linking: the code of {} refers to other functions or variables", out.name),
-                 "Only kernels that stand alone are understood: no global variables, no calls.");
+    out.unusable = fmt::format("needs linking: the code of {} refers to other functions or variables", out.name);
+  }
+  if (elf_.abi_version < kAbiOfCuda13) {
+    constexpr unsigned kBarrierBit = 20;
+    out.barriers = static_cast<int>(section.flags >> kBarrierBit & 0x7f);
   }
   const ByteView view(section.bytes);
   out.code.reserve(section.bytes.size() / kInstructionBytes);
@@ -304,20 +313,64 @@ Result<Cubin> CubinParser::run() {
     }
     cubin.kernels.push_back(std::move(*found));
   }
-  if (cubin.kernels.empty()) {
-    return wrong(file_, "holds no kernel", "Compile a source with a __global__ function.");
-  }
   return cubin;
 }
 
-}  // namespace
-
-Result<Cubin> parse_cubin(std::span<const std::byte> bytes, const std::string& file) {
+Result<Cubin> read_one(std::span<const std::byte> bytes, const std::string& file) {
   const auto elf = parse_elf(bytes, file);
   if (!elf) {
     return tl::unexpected<Error>(elf.error());
   }
   return CubinParser(*elf, file).run();
+}
+
+bool is_cubin(std::span<const std::byte> bytes) {
+  constexpr std::uint64_t kElfMagic = 0x464c457f;
+  constexpr std::uint64_t kMachineCuda = 190;
+  const ByteView view(bytes);
+  return view.number(0, 4) == kElfMagic && view.number(18, 2) == kMachineCuda;
+}
+
+// Of equal kernels, which translation units share, the first stays. A cubin without kernels adds none.
+Result<Cubin> read_fat(std::span<const std::byte> bytes, const std::string& file) {
+  const auto parts = extract_cubins(bytes, file);
+  if (!parts) {
+    return tl::unexpected<Error>(parts.error());
+  }
+  Cubin joined;
+  joined.file = file;
+  for (const std::vector<std::byte>& part : *parts) {
+    auto cubin = read_one(part, file);
+    if (!cubin) {
+      return cubin;
+    }
+    for (CubinKernel& kernel : cubin->kernels) {
+      const auto same = [&kernel](const CubinKernel& known) {
+        return known.name == kernel.name && known.architecture == kernel.architecture;
+      };
+      if (std::none_of(joined.kernels.begin(), joined.kernels.end(), same)) {
+        joined.kernels.push_back(std::move(kernel));
+      }
+    }
+  }
+  return joined;
+}
+
+}  // namespace
+
+Result<Cubin> parse_cubin(std::span<const std::byte> bytes, const std::string& file) {
+  auto cubin = !is_cubin(bytes) && holds_fat_binary(bytes) ? read_fat(bytes, file) : read_one(bytes, file);
+  if (!cubin) {
+    return cubin;
+  }
+  if (cubin->kernels.empty()) {
+    return wrong(file, "holds no kernel", "Compile a source with a __global__ function.");
+  }
+  const auto is_usable = [](const CubinKernel& kernel) { return kernel.unusable.empty(); };
+  if (std::none_of(cubin->kernels.begin(), cubin->kernels.end(), is_usable)) {
+    return wrong(file, cubin->kernels.front().unusable, kNoLinking);
+  }
+  return cubin;
 }
 
 Result<Cubin> read_cubin(const std::filesystem::path& path) {
@@ -344,23 +397,46 @@ Result<Cubin> read_cubin(const std::filesystem::path& path) {
   return parse_cubin(bytes, file);
 }
 
-bool is_elf(const std::filesystem::path& path) {
+bool is_machine_code(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
-  char magic[4] = {};
-  return stream.read(magic, sizeof magic) && std::string_view(magic, sizeof magic) ==
-                                                 "\x7f"
-                                                 "ELF";
+  std::array<char, 4> magic{};
+  if (!stream.read(magic.data(), magic.size())) {
+    return false;
+  }
+  return std::string_view(magic.data(), magic.size()) ==
+             "\x7f"
+             "ELF" ||
+         holds_fat_binary(std::as_bytes(std::span(magic)));
 }
 
-Result<const CubinKernel*> choose_kernel(const Cubin& cubin, std::string_view choice) {
+Result<const CubinKernel*> choose_kernel(const Cubin& cubin, std::string_view choice, int architecture) {
   std::vector<std::string> names;
   for (const CubinKernel& kernel : cubin.kernels) {
-    names.push_back(kernel.name);
+    if (std::find(names.begin(), names.end(), kernel.name) == names.end()) {
+      names.push_back(kernel.name);
+    }
   }
-  return choose_name(names, cubin.file, choice).map([&cubin](std::size_t i) { return &cubin.kernels[i]; });
+  const auto chosen = choose_name(names, cubin.file, choice);
+  if (!chosen) {
+    return tl::unexpected<Error>(chosen.error());
+  }
+  const auto rank = [architecture](const CubinKernel& kernel) {
+    return std::tuple(kernel.architecture == architecture, is_known_architecture(kernel.architecture),
+                      kernel.architecture);
+  };
+  const CubinKernel* best = nullptr;
+  for (const CubinKernel& kernel : cubin.kernels) {
+    if (kernel.name == names[*chosen] && (best == nullptr || rank(*best) < rank(kernel))) {
+      best = &kernel;
+    }
+  }
+  return best;
 }
 
 Result<DecodedKernel> decode_kernel(const CubinKernel& kernel) {
+  if (!kernel.unusable.empty()) {
+    return wrong(kernel.file, kernel.unusable, kNoLinking);
+  }
   ListedKernel listed;
   listed.file = kernel.file;
   listed.name = kernel.name;

@@ -257,6 +257,7 @@ std::optional<Function> function_of(Opcode opcode) {
     case Opcode::kUsel:
       return Function::kSelect;
     case Opcode::kPrmt:
+    case Opcode::kUprmt:
       return Function::kPermute;
     case Opcode::kFfma:
       return Function::kFloatFma;
@@ -320,6 +321,7 @@ void Compiler::specialise(const SassInstruction& in, Operation& out) {
       require(is_known_function(out.immediate), "this function of MUFU is not supported yet");
       break;
     case Opcode::kPrmt:
+    case Opcode::kUprmt:
       require(in.modifier(Modifier::kPermuteMode) == 0, "PRMT modes are not supported yet");
       break;
     default:

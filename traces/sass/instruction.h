@@ -56,6 +56,7 @@ enum class Opcode : std::uint8_t {
   kUimad,
   kUimadWide,
   kUsel,
+  kUprmt,
   kVoteu,
   kLds,
   kSts,

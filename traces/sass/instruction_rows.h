@@ -31,6 +31,7 @@ inline constexpr std::string_view kSignExtendNames[] = {"", "SX32"};
 inline constexpr std::string_view kShiftTypeNames[] = {"S64", "U64", "S32", "U32"};
 inline constexpr std::string_view kShiftSideNames[] = {"L", "R"};
 inline constexpr std::string_view kWrapNames[] = {"", "W"};
+inline constexpr std::string_view kPermuteNames[] = {"", "F4E", "B4E", "RC8", "ECL", "ECR", "RC16"};
 inline constexpr std::string_view kWidthNames[] = {"U8", "S8", "U16", "S16", "", "64", "128"};
 inline constexpr std::string_view kConstantWidthNames[] = {"U8", "S8", "U16", "S16", "", "64"};
 inline constexpr std::string_view kFlushNames[] = {"", "FTZ"};

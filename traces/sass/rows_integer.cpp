@@ -4,7 +4,6 @@ namespace tilesim::traces::rows {
 namespace {
 
 constexpr std::string_view kPairNames[] = {"32", ""};
-constexpr std::string_view kPermuteNames[] = {"", "F4E", "B4E", "RC8", "ECL", "ECR", "RC16"};
 constexpr std::string_view kFloorNames[] = {"", "FLOOR", "CEIL", "TRUNC"};
 constexpr std::string_view kUnsigned64Names[] = {"U64", "S64"};
 constexpr std::string_view kIntegerSizeNames[] = {"8", "16", ""};

@@ -48,6 +48,8 @@ constexpr InstructionRow kRows[] = {
                     {uniform_at(Role::kDestination, 16, 2), uniform_predicate(kPout), a(), b(false, Format::kSignedHex),
                      wide(inverting(FieldKind::kSourceC, Role::kC)), uniform_predicate(kCarryIn)},
                     kUniformFlag)),
+    on_uniform(with(row(Opcode::kUprmt, "UPRMT", 0x096, forms({1, 4}), Pipe::kUniform),
+                    {{Modifier::kPermuteMode, 72, 3, kPermuteNames}}, {kUrd, a(), b(), c()}, kUniformFlag)),
     on_uniform(with(row(Opcode::kUsel, "USEL", 0x087, forms({1, 4}), Pipe::kUniform), {},
                     {kUrd, a(), b(), uniform_predicate(kPin)}, kUniformFlag)),
     on_uniform(
