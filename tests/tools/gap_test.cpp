@@ -145,6 +145,26 @@ TEST_CASE("padding and an uneven spread are parts of the gap", "[unit]") {
   CHECK((part("peak") + part("padding") + part("balance")) / (part("peak") + part("padding")) == Approx(66.0));
 }
 
+TEST_CASE("what mma.sync cannot reach is a part of its own: a third of the H200's tensor rate", "[unit]") {
+  RunRequest request;
+  request.config.family = model::Family::kMma;
+  request.config.dtype = model::DataType::kBf16;
+  request.config.bk = 32;
+  request.config.vec = 8;
+  request.problem = {256, 256, 128};
+  request.problem.dtype = request.config.dtype;
+  const auto result = run_tile(*model::find_gpu_spec("h200"), request);
+  REQUIRE(result);
+  const std::vector<GapPart>& parts = result->gap.parts;
+  REQUIRE(parts.at(1).key == "mma_sync");
+  // 2,048 multiply-adds per cycle and SM against four products of 16 x 8 x 16 in 6 cycles.
+  CHECK(parts[1].seconds / parts[0].seconds == Approx(0.5));
+  CHECK(parts[0].seconds == Approx(2.0 * 256 * 256 * 128 / (2.0 * 2048 * 132 * 1800e6)));
+  // Four CTAs on 132 SMs.
+  CHECK(parts.at(3).key == "balance");
+  CHECK(parts[3].seconds / (parts[0].seconds + parts[1].seconds) == Approx(32.0));
+}
+
 TEST_CASE("bank conflicts cost what a layout without them saves, about", "[unit]") {
   RunRequest request = small_request();
   request.problem = {2048, 2048, 256};

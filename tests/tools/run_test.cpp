@@ -1,4 +1,6 @@
 // tilesim run: the screen, the JSON, --all, and that the 17 items of the published method are answered.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -46,6 +48,40 @@ TEST_CASE("run fits a screen of 80 x 40 and leads with the verdict", "[cli]") {
   for (const std::string section : {"Where the time goes", "= simulated", "What to try", "Trust ", "Simulated "}) {
     INFO(section);
     CHECK(result.out.find(section) != std::string::npos);
+  }
+}
+
+TEST_CASE("run of a tensor-core kernel speaks of its pipe, its clock, its sums and its warp tiles", "[cli]") {
+  const std::vector<std::string> tile{"run",  "--family", "mma",      "--tile", "64x64x32", "--wm",    "32",
+                                      "--wn", "32",       "--stages", "3",      "--copy",   "cpasync", "--layout",
+                                      "nt",   "--m",      "512",      "--n",    "512",      "--k",     "512"};
+  struct Type {
+    const char* name;
+    double peak;  // FLOP/s of 132 SMs at 1,800 MHz: 2,048 multiply-adds a cycle, TF32 by the datasheet's ratio
+    double a_and_b_bytes;
+  };
+  for (const Type& type : {Type{"bf16", 973.2e12, 2.0}, Type{"f16", 973.2e12, 2.0}, Type{"tf32", 486.1e12, 4.0}}) {
+    const ProcessResult result = tilesim(with(tile, {"--dtype", type.name}));
+    INFO(result.err << result.out);
+    REQUIRE(result.exit_code == 0);
+    require_fits_a_screen(result.out);
+    for (const std::string& word :
+         {std::string("32x32 per warp"), fmt::format("{} tensor peak", type.name), std::string("at 1800 MHz")}) {
+      INFO(word);
+      CHECK(result.out.find(word) != std::string::npos);
+    }
+    CHECK(result.out.find("FP32") == std::string::npos);
+    CHECK(result.out.find("thread tile") == std::string::npos);
+    const auto json = nlohmann::json::parse(tilesim(with(tile, {"--dtype", type.name, "--json", "-"})).out);
+    const auto& metrics = json["result"]["metrics"];
+    CHECK(metrics["tilesim__flops.sum"]["value"] == 2.0 * 512 * 512 * 512);
+    CHECK(metrics["tilesim__tensor_peak_flops_per_second"]["value"].get<double>() == Approx(type.peak).epsilon(0.002));
+    CHECK_FALSE(metrics.contains("tilesim__fp32_peak_flops_per_second"));
+    CHECK(metrics["launch__occupancy_limit_shared_mem"]["value"] > 0);
+    // A and B once each at least, C as FP32.
+    CHECK(metrics["dram__bytes_read.sum"]["value"].get<double>() >= 2 * 512 * 512 * type.a_and_b_bytes);
+    CHECK(json["result"]["gap"]["parts"][0]["key"] == "peak");
+    CHECK(json["result"]["gap"]["parts"][1]["key"] == "mma_sync");
   }
 }
 

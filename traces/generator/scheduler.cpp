@@ -295,13 +295,29 @@ class ListScheduler {
 /// Scoreboards of operations whose results or sources are not ready after a fixed time.
 class Scoreboards {
  public:
-  /// `first` > 0: those before it are taken.
-  explicit Scoreboards(std::ptrdiff_t first) : first_(first) {}
-  /// The least used one.
-  int take() {
-    const auto least = std::min_element(users_.begin() + first_, users_.end());
+  /// As ptxas gives them out in a block.
+  explicit Scoreboards(const std::vector<Operation>& operations) {
+    const auto has = [&operations](auto&& what) { return std::any_of(operations.begin(), operations.end(), what); };
+    tensor_ = has(is_tensor);
+    // The first one counts the groups of asynchronous copies: who waits for another result must not wait for them.
+    const bool copies = has([](const Operation& op) { return op.code.control == isa::ControlOp::kCommitGroup; });
+    ranges_.fill(Range{copies ? 1 : 0, isa::kScoreboards, 0});
+    if (tensor_ && has([](const Operation& op) { return op.kind == ResultKind::kGlobal; })) {
+      // Nor must an HMMA that waits for its fragments wait for the next slice.
+      constexpr int kOfFragments = 2;
+      ranges_ = {Range{0, kOfFragments, 0}, Range{kOfFragments, isa::kScoreboards, 0}};
+    }
+  }
+  /// The least used one. Beside HMMAs, where all are in use the last one is shared, so that what is needed soon does
+  /// not wait for what came later.
+  int take(bool fragment) {
+    Range& range = ranges_[fragment ? 0 : 1];
+    const auto begin = users_.begin() + range.first;
+    auto least = std::min_element(begin, users_.begin() + range.end);
+    least = tensor_ && *least != 0 ? users_.begin() + std::max(range.last, range.first) : least;
     ++*least;
-    return static_cast<int>(least - users_.begin());
+    range.last = static_cast<int>(least - users_.begin());
+    return range.last;
   }
   void clear(std::uint8_t mask) {
     for (std::size_t i = 0; i < users_.size(); ++i) {
@@ -310,8 +326,14 @@ class Scoreboards {
   }
 
  private:
+  struct Range {
+    int first = 0;
+    int end = isa::kScoreboards;
+    int last = 0;  ///< given out
+  };
   std::array<int, isa::kScoreboards> users_{};
-  std::ptrdiff_t first_;
+  std::array<Range, 2> ranges_{};  ///< for fragments, for all else
+  bool tensor_ = false;
 };
 
 }  // namespace
@@ -321,10 +343,7 @@ Schedule schedule(const Block& block, const ScheduleOptions& options) { return L
 void set_control(std::vector<Operation>& operations) {
   constexpr int kLongestStall = 15;
   constexpr int kBranchStall = 5;
-  // The first one counts the groups of asynchronous copies: who waits for another result must not wait for them.
-  const bool copies = std::any_of(operations.begin(), operations.end(),
-                                  [](const Operation& op) { return op.code.control == isa::ControlOp::kCommitGroup; });
-  Scoreboards scoreboards(copies ? 1 : 0);
+  Scoreboards scoreboards(operations);
   struct Pending {
     int scoreboard = -1;  ///< of a slow result
     int ready = 0;        ///< of a fixed one
@@ -394,12 +413,12 @@ void set_control(std::vector<Operation>& operations) {
       if (op.kind == ResultKind::kFixed) {
         p = {-1, start + latency(op)};
       } else {
-        p = {scoreboards.take(), 0};
+        p = {scoreboards.take(op.kind == ResultKind::kShared), 0};
         op.code.write_scoreboard = static_cast<std::uint8_t>(p.scoreboard);
       }
     }
     if (isa::is_store(op.code.memory) && op.uses.size() > 1) {
-      const int scoreboard = scoreboards.take();
+      const int scoreboard = scoreboards.take(false);
       op.code.read_scoreboard = static_cast<std::uint8_t>(scoreboard);
       reads.emplace_back(op.uses.back().value, scoreboard);
     }
