@@ -108,6 +108,37 @@ TEST_CASE("what ptxas needs for tiles in any order and at edges disassembles in 
   }
 }
 
+// What other kernels than the corpus' have; texts by nvdisasm 12.4 -b SM90.
+TEST_CASE("half-precision arithmetic, conversions and prefetches disassemble in nvdisasm's spelling") {
+  struct Word {
+    std::uint64_t low, high;
+    const char* text;
+  };
+  const Word words[] = {
+      {0x3c003c0003097835, 0x010fe2000000000a, "HFMA2.MMA R9, R3, 1, 1, R10"},
+      {0x0000000b060b7235, 0x000fe20003a08006, "HFMA2.MMA.BF16_V2.RELU R11, R6, R11, R6"},
+      {0x8000000b060f7230, 0x000fe20000200000, "HADD2.BF16_V2 R15, R6, -R11"},
+      {0x0000000a03007240, 0x000fd20003800000, "HMNMX2 R0, R3, R10, PT"},
+      {0x2000001100007234, 0x004fda0003f0e802, "HSETP2.BF16_V2.GEU.AND P0, PT, R0.H0_H0, R17.H0_H0, PT"},
+      {0x000000050412723e, 0x0c0fe400000010ff, "F2FP.BF16.F32.PACK_AB R18, R4.reuse, R5.reuse"},
+      {0x00000008ff08723e, 0x008fca00000180ff, "F2FP.F16.F32.PACK_AB.RZ R8, RZ, R8"},
+      {0x0000000a000d7245, 0x001fca0000201400, "I2FP.F32.S32 R13, R10"},
+      {0x00000012000e7307, 0x004e700000209000, "FRND.CEIL R14, R18"},
+      {0x0000018c0200798f, 0x000fe80000000100, "CCTL.E.PF1 [R2+0x18c]"},
+      {0x00000000ff00798f, 0x000fe40002000000, "CCTL.IVALL"},
+      {0x000000640000795d, 0x000fea0003800000, "NANOSLEEP 0x64"},
+      {0x00000011121379a3, 0x000ea200081ef3ca, "ATOMG.E.ADD.F32.FTZ.RN.STRONG.GPU PT, R19, desc[UR10][R18.64], R17"},
+      {0x0000081a041573a9, 0x000ea200001ee51b, "ATOMG.E.CAS.64.STRONG.GPU PT, R21, [R4+0x8], R26, R27"},
+      {0x00000c06ff07738c, 0x000e680004000000, "ATOMS.EXCH R7, [0xc], R6"},
+      {0x0000065408047896, 0x002fe20008000005, "UPRMT UR4, UR8, 0x654, UR5"},
+      {0x00000004000472bd, 0x000fcc00080e0000, "UFLO.U32 UR4, UR4"},
+      {0x0000000c000672bf, 0x000fe20008000000, "UPOPC UR6, UR12"},
+  };
+  for (const Word& word : words) {
+    CHECK(disassemble(decoded(word.low, word.high)) == word.text);
+  }
+}
+
 TEST_CASE("operands of carry chains, constants and branches") {
   const SassInstruction add = decoded(0x0000000bff0b7210, 0x000fe400017fe4ff);  // IADD3.X R11, RZ, R11, RZ, P2, !PT
   CHECK(add.modifier(Modifier::kCarry) == 1);

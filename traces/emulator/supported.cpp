@@ -16,6 +16,7 @@ bool is_unsupported(Opcode opcode) {
     case Opcode::kAtoms:
     case Opcode::kAtomsCas:
     case Opcode::kAtomg:
+    case Opcode::kAtomgCas:
     case Opcode::kRed:
     case Opcode::kBrx:
     case Opcode::kCall:
@@ -53,8 +54,9 @@ std::optional<std::string> unsupported(const SassInstruction& instruction) {
   if (instruction.opcode == Opcode::kHmma && instruction.modifier(Modifier::kMatrixType) == kTf32) {
     return "products of TF32 are not supported yet";
   }
-  const bool rounds = instruction.row->pipe == isa::Pipe::kFma && instruction.modifier(Modifier::kRounding) != 0;
-  if (rounds || instruction.modifier(Modifier::kSaturate) != 0) {
+  const bool floating = instruction.row->pipe == isa::Pipe::kFma || instruction.opcode == Opcode::kF2fp;
+  const bool rounds = floating && instruction.modifier(Modifier::kRounding) != 0;
+  if (rounds || instruction.modifier(Modifier::kSaturate) != 0 || instruction.modifier(Modifier::kRelu) != 0) {
     return "its rounding or saturation is not supported yet";
   }
   if (instruction.opcode == Opcode::kLdg && has_condition(instruction)) {

@@ -127,6 +127,7 @@ int registers_spanned(const SassInstruction& instruction, const OperandField& fi
     case Opcode::kAtoms:
     case Opcode::kAtomsCas:
     case Opcode::kAtomg:
+    case Opcode::kAtomgCas:
     case Opcode::kRed:
       return atomic_registers(instruction);
     case Opcode::kLdsm:

@@ -64,13 +64,18 @@ std::string immediate_text(const SassInstruction& instruction, const Operand& op
   return fmt::format("0x{:x}", bits);
 }
 
-std::string address_text(const Operand& operand, int architecture) {
+std::string address_text(const SassInstruction& instruction, const Operand& operand) {
   constexpr std::string_view kScales[] = {"", ".X4", ".X8", ".X16"};
   constexpr int kFirstWithDescriptor = 90;
+  const bool described = operand.wide && instruction.row->descriptor;
+  const bool atomic = instruction.opcode == Opcode::kAtoms || instruction.opcode == Opcode::kAtomsCas;
+  if (atomic && operand.index == kRegisterRz && operand.uniform == kUniformUrz && operand.value != 0) {
+    return fmt::format("[0x{:x}]", operand.value & 0xffffff);
+  }
   std::string inside;
   if (operand.index != kRegisterRz || operand.uniform == kUniformUrz || operand.scale != 0) {
     inside = register_name(operand.index);
-    inside += operand.wide ? ".64" : kScales[operand.scale & 3];
+    inside += described ? ".64" : kScales[operand.scale & 3];
   }
   if (operand.uniform != kUniformUrz) {
     inside += fmt::format("{}{}", inside.empty() ? "" : "+", uniform_name(operand.uniform));
@@ -78,7 +83,7 @@ std::string address_text(const Operand& operand, int architecture) {
   if (operand.value != 0) {
     inside += fmt::format("+{}", signed_hex(operand.value));
   }
-  if (operand.wide && architecture >= kFirstWithDescriptor) {
+  if (described && instruction.architecture >= kFirstWithDescriptor) {
     return fmt::format("desc[{}][{}]", uniform_name(operand.descriptor), inside);
   }
   return fmt::format("[{}]", inside);
@@ -88,7 +93,7 @@ std::string address_text(const Operand& operand, int architecture) {
 // less than a word puts a space between bank and offset.
 std::string constant_text(const SassInstruction& instruction, const Operand& operand) {
   const std::string offset = signed_hex(static_cast<std::int16_t>(operand.value));
-  const bool small = instruction.row->halves ||
+  const bool small = (instruction.row->halves && instruction.opcode != Opcode::kHfma2Mma) ||
                      (instruction.opcode == Opcode::kI2f && instruction.modifier(Modifier::kIntegerSize) < kWordSize);
   const std::string_view space = small ? " " : "";
   if (operand.index == kRegisterRz && (operand.value != 0 || instruction.opcode != Opcode::kLdc)) {
@@ -121,7 +126,7 @@ std::string plain_text(const SassInstruction& instruction, const Operand& operan
     case OperandKind::kConstant:
       return constant_text(instruction, operand);
     case OperandKind::kAddress:
-      return address_text(operand, instruction.architecture);
+      return address_text(instruction, operand);
     case OperandKind::kSpecialRegister: {
       const std::string_view name = special_register_name(operand.value, instruction.architecture);
       return name.empty() ? fmt::format("SR{}", operand.value) : std::string(name);
@@ -177,6 +182,8 @@ bool is_zero(const Operand& operand) {
       return operand.index == kRegisterRz;
     case OperandKind::kUniformRegister:
       return operand.index == kUniformUrz;
+    case OperandKind::kAddress:
+      return operand.index == kRegisterRz && operand.value == 0;
     default:
       return operand.value == 0;
   }

@@ -113,6 +113,14 @@ enum class Opcode : std::uint8_t {
   kMembar,
   kErrbar,
   kCctl,
+  kHmnmx2,
+  kHsetp2,
+  kI2fp,
+  kFrnd,
+  kUflo,
+  kUpopc,
+  kNanosleep,
+  kAtomgCas,
 };
 
 /// What a bit field outside the operands means. The value is the field's, as encoded.
@@ -167,6 +175,8 @@ enum class Modifier : std::uint8_t {
   kFloatAtomicType,  ///< REDG of floats
   kCallDepth,        ///< .NOINC, .NODEC
   kFence,            ///< MEMBAR: 0 SC, 1 ALL
+  kRelu,             ///< .RELU: negative results become 0
+  kCacheOperation,   ///< CCTL: 0 PF1, 1 PF2 (prefetch into the L1, the L2), 4 IVALL
   kScope,            ///< MEMBAR: 0 CTA, 1 SM, 2 GPU, 3 SYS
   kCount
 };

@@ -31,7 +31,7 @@ inline constexpr std::string_view kSignExtendNames[] = {"", "SX32"};
 inline constexpr std::string_view kShiftTypeNames[] = {"S64", "U64", "S32", "U32"};
 inline constexpr std::string_view kShiftSideNames[] = {"L", "R"};
 inline constexpr std::string_view kWrapNames[] = {"", "W"};
-inline constexpr std::string_view kPermuteNames[] = {"", "F4E", "B4E", "RC8", "ECL", "ECR", "RC16"};
+inline constexpr std::string_view kShiftAmountNames[] = {"", "SH"};
 inline constexpr std::string_view kWidthNames[] = {"U8", "S8", "U16", "S16", "", "64", "128"};
 inline constexpr std::string_view kConstantWidthNames[] = {"U8", "S8", "U16", "S16", "", "64"};
 inline constexpr std::string_view kFlushNames[] = {"", "FTZ"};
@@ -167,6 +167,11 @@ constexpr OperandField address(Role role, int reg, int offset, int count, int un
 }
 constexpr OperandField scaled(OperandField field) {
   field.scaled = true;
+  return field;
+}
+/// The register is a 64-bit pair, though the text does not say so.
+constexpr OperandField paired(OperandField field) {
+  field.paired = true;
   return field;
 }
 constexpr OperandField constant(int register_bit, int registers) {

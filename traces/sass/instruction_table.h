@@ -93,6 +93,7 @@ struct OperandField {
   Inverts inverts = Inverts::kNever;
   bool halves = false;    ///< has two bits that choose halves of the register: source a 74, spot 1 60, spot 2 81
   bool scaled = false;    ///< kAddress: bits 78-79 multiply the register by 1, 4, 8 or 16
+  bool paired = false;    ///< kAddress: the register is a 64-bit pair without a descriptor
   bool inverted = false;  ///< kPredicate: all bits of the number are inverted, 0 is PT
 };
 

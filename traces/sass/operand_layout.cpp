@@ -104,8 +104,9 @@ OperandLayout address_layout(const InstructionRow& row, const OperandField& fiel
   layout.value[0] = bits(field.offset, field.count);
   layout.signed_value = true;
   layout.scale = field.scaled ? bits(78, 2) : BitRange{};
-  layout.wide = row.descriptor && field.role == Role::kAddress;
-  if (field.uniform != 0 && layout.wide) {
+  const bool described = row.descriptor && field.role == Role::kAddress;
+  layout.wide = described || field.paired;
+  if (field.uniform != 0 && described) {
     layout.descriptor = bits(field.uniform, 6);
   } else if (field.uniform == kStoredUniform) {
     layout.uniform = form == Form::kImmediate ? bits(field.uniform, 6) : BitRange{};

@@ -8,6 +8,8 @@ constexpr std::string_view kDeferNames[] = {"", "DEFER_BLOCKING"};
 constexpr std::string_view kLessEqualNames[] = {"?", "LE"};
 constexpr std::string_view kNoIncrementNames[] = {"", "NOINC"};
 constexpr std::string_view kNoDecrementNames[] = {"", "NODEC"};
+constexpr std::string_view kExtendedAddressNames[] = {"", "E"};
+constexpr std::string_view kCacheNames[] = {"PF1", "PF2", "?", "?", "IVALL"};
 constexpr std::string_view kFenceNames[] = {"SC", "ALL", ""};
 constexpr std::string_view kScopeNames[] = {"CTA", "SM", "GPU", "SYS", "?", "VC"};
 
@@ -73,7 +75,10 @@ constexpr InstructionRow kRows[] = {
          {{Modifier::kFence, 79, 2, kFenceNames}, {Modifier::kScope, 76, 3, kScopeNames}}, {}),
     with(row(Opcode::kErrbar, "ERRBAR", 0x1ab, kForm4, Pipe::kNone), {}, {}),
     from_hopper(with(row(Opcode::kErrbar, "CGAERRBAR", 0x1ab, forms({2}), Pipe::kNone), {}, {})),
-    with(row(Opcode::kCctl, "CCTL.IVALL", 0x18f, kForm4, Pipe::kLsu), {}, {}, high_bit(89), 0xff000000),
+    with(row(Opcode::kCctl, "CCTL", 0x18f, kForm4, Pipe::kLsu),
+         {{Modifier::kExtendedAddress, 72, 1, kExtendedAddressNames}, {Modifier::kCacheOperation, 87, 3, kCacheNames}},
+         {shown(paired(address(Role::kAddress, 24, 32, 32, 0)), Show::kUnlessZero)}),
+    with(row(Opcode::kNanosleep, "NANOSLEEP", 0x15d, kForm4, Pipe::kBranch), {}, {kCondition, immediate(32, 32)}),
 };
 
 }  // namespace

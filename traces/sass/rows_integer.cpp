@@ -4,12 +4,13 @@ namespace tilesim::traces::rows {
 namespace {
 
 constexpr std::string_view kPairNames[] = {"32", ""};
+constexpr std::string_view kPermuteNames[] = {"", "F4E", "B4E", "RC8", "ECL", "ECR", "RC16"};
 constexpr std::string_view kFloorNames[] = {"", "FLOOR", "CEIL", "TRUNC"};
 constexpr std::string_view kUnsigned64Names[] = {"U64", "S64"};
+constexpr std::string_view kSigned32Names[] = {"U32", "S32"};
 constexpr std::string_view kIntegerSizeNames[] = {"8", "16", ""};
 constexpr std::string_view kInexactNames[] = {"", "NTZ"};
 constexpr std::string_view kByteNames[] = {"", "B1", "B2", "B3"};
-constexpr std::string_view kShiftAmountNames[] = {"", "SH"};
 
 constexpr ModifierField kSignedAt72{Modifier::kSigned, 72, 1, kUnsignedNames};
 constexpr ModifierField kFloor{Modifier::kRounding, 78, 2, kFloorNames};
@@ -75,6 +76,11 @@ constexpr InstructionRow kRows[] = {
     with(row(Opcode::kF2i64, "F2I", 0x111, kTwoOperandForms, Pipe::kXu),
          {kFlush, {Modifier::kSigned, 72, 1, kUnsigned64Names}, kFloor, kInexact},
          {kRd2, floating(FieldKind::kSpot1, Role::kB)}, high_bit(75) | high_bit(76) | high_bit(85)),
+    on(86, 90,
+       with(row(Opcode::kI2fp, "I2FP.F32", 0x045, forms({1, 5, 6}), Pipe::kAlu),
+            {{Modifier::kSigned, 74, 1, kSigned32Names}}, {kRd, b()}, high_bit(76) | high_bit(85))),
+    with(row(Opcode::kFrnd, "FRND", 0x107, forms({1, 5, 6}), Pipe::kXu), {kFlush, kFloor},
+         {kRd, floating(FieldKind::kSpot1, Role::kB)}, high_bit(76) | high_bit(85)),
     with(row(Opcode::kFlo, "FLO", 0x100, kTwoOperandForms, Pipe::kXu),
          {kSigned, {Modifier::kShiftAmount, 74, 1, kShiftAmountNames}},
          {kRd, kPout, complementing(FieldKind::kSpot1, Role::kB)}),

@@ -26,6 +26,7 @@ constexpr std::string_view kSharedTypeNames[] = {"", "S32", "64"};
 constexpr std::string_view kFloatTypeNames[] = {
     "F16x2.RN", "F16x4.RN",   "F16x8.RN",     "BF16x2.RN",    "BF16x4.RN", "BF16x8.RN", "?",        "?",
     "?",        "F32.FTZ.RN", "F32x2.FTZ.RN", "F32x4.FTZ.RN", "F32.RN",    "F32x2.RN",  "F32x4.RN", "F64.RN"};
+constexpr std::string_view kSwapTypeNames[] = {"", "?", "64"};
 constexpr std::string_view kSwapNames[] = {"CAS", "CAST", "?", "CAST.SPIN"};
 
 constexpr ModifierField kExtendedAddress{Modifier::kExtendedAddress, 72, 1, kExtendedAddressNames};
@@ -121,6 +122,16 @@ constexpr InstructionRow kRows[] = {
          {sized(kRd), scaled(kStoreAddress), kData}),
     until_ada(atomic("ATOMG", 0x1a8, {Modifier::kAtomicType, 73, 4, kAtomicTypeNames})),
     from_hopper(atomic("ATOMG", 0x1a8, {Modifier::kAtomicType, 73, 3, kIntegerTypeNames})),
+    from_hopper(described(with(row(Opcode::kAtomg, "ATOMG", 0x1a3, kForm4, Pipe::kLsu),
+                               {kExtendedAddress,
+                                {Modifier::kAtomic, 87, 3, kFloatReductionNames},
+                                kEviction,
+                                {Modifier::kFloatAtomicType, 73, 4, kFloatTypeNames},
+                                kStoreOrder},
+                               {kPoutAlways, sized(kRd), kStoreAddress, kData}, kAtomicFlags))),
+    with(row(Opcode::kAtomgCas, "ATOMG.E.CAS", 0x1a9, kForm1, Pipe::kLsu),
+         {kEviction, {Modifier::kAtomicType, 73, 3, kSwapTypeNames}, kStoreOrder},
+         {kPoutAlways, sized(kRd), paired(kLocalAddress), kData, sized(register_at(Role::kC, 64))}, high_bit(72)),
     until_ada(reduction("RED", 0x18e, kReductionNames, {Modifier::kAtomicType, 73, 4, kAtomicTypeNames})),
     from_hopper(reduction("REDG", 0x18e, kReductionNames, {Modifier::kAtomicType, 73, 2, kIntegerTypeNames})),
     from_hopper(reduction("REDG", 0x1a6, kFloatReductionNames, {Modifier::kFloatAtomicType, 73, 4, kFloatTypeNames})),
