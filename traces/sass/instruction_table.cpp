@@ -10,39 +10,7 @@ namespace tilesim::traces {
 namespace {
 
 constexpr std::size_t kOpcodes = 4096;
-
-/// The joined table, and for each architecture the row of each opcode.
-struct Table {
-  std::vector<InstructionRow> rows;
-  std::array<std::array<const InstructionRow*, kOpcodes>, kArchitectures.size()> index{};
-
-  Table() {
-    for (const auto part :
-         {rows::floating_point(), rows::integer(), rows::uniform(), rows::memory(), rows::control()}) {
-      rows.insert(rows.end(), part.begin(), part.end());
-    }
-    for (std::size_t i = 0; i < kArchitectures.size(); ++i) {
-      for (const InstructionRow& row : rows) {
-        if (row.first_architecture <= kArchitectures[i] && kArchitectures[i] <= row.last_architecture) {
-          enter(row, index[i]);
-        }
-      }
-    }
-  }
-
-  static void enter(const InstructionRow& row, std::array<const InstructionRow*, kOpcodes>& by_opcode) {
-    for (unsigned form = 0; form < 8; ++form) {
-      if ((row.forms >> form & 1) != 0) {
-        by_opcode[row.code | form << 9] = &row;
-      }
-    }
-  }
-};
-
-const Table& table() {
-  static const Table kTable;
-  return kTable;
-}
+constexpr std::size_t kForms = 8;
 
 // Forms that read a uniform register say so in bit 91.
 bool reads_uniform(const InstructionRow& row, Form form) {
@@ -58,6 +26,81 @@ bool reads_uniform(const InstructionRow& row, Form form) {
         return false;
     }
   });
+}
+
+Encoding covered_by_fields(const InstructionRow& row, Form form) {
+  constexpr std::uint64_t kOnes = ~std::uint64_t{0};
+  Encoding mask;
+  mask.set_field(0, 16, kOnes);    // opcode, form, guard
+  mask.set_field(105, 17, kOnes);  // control
+  for (const ModifierField& modifier : row.modifiers) {
+    mask.set_field(modifier.first, modifier.count, kOnes);
+    mask.set_field(modifier.high_bit, modifier.high_bit != 0 ? 1 : 0, kOnes);
+  }
+  for (const OperandField& field : row.operands) {
+    mask = mask | covered_bits(layout_of(row, field, form));
+  }
+  return mask;
+}
+
+struct Masks {
+  Encoding covered;
+  Encoding fixed;
+};
+
+Masks masks_of(const InstructionRow& row, Form form) {
+  constexpr unsigned kReadsUniform = 91;
+  const Encoding covered = covered_by_fields(row, form);
+  Encoding fixed = row.fixed;
+  if (reads_uniform(row, form)) {
+    fixed.set_field(kReadsUniform, 1, 1);
+  }
+  return {covered, fixed & ~covered};
+}
+
+/// The joined table, and for each architecture the row of each opcode.
+struct Table {
+  std::vector<InstructionRow> rows;
+  std::array<std::array<const InstructionRow*, kOpcodes>, kArchitectures.size()> index{};
+  std::vector<std::array<Masks, kForms>> masks;  ///< beside the rows, by form
+
+  Table() {
+    for (const auto part :
+         {rows::floating_point(), rows::integer(), rows::uniform(), rows::memory(), rows::control()}) {
+      rows.insert(rows.end(), part.begin(), part.end());
+    }
+    for (const InstructionRow& row : rows) {
+      std::array<Masks, kForms>& by_form = masks.emplace_back();
+      for (std::size_t form = 0; form < kForms; ++form) {
+        by_form[form] = masks_of(row, static_cast<Form>(form));
+      }
+    }
+    for (std::size_t i = 0; i < kArchitectures.size(); ++i) {
+      for (const InstructionRow& row : rows) {
+        if (row.first_architecture <= kArchitectures[i] && kArchitectures[i] <= row.last_architecture) {
+          enter(row, index[i]);
+        }
+      }
+    }
+  }
+
+  static void enter(const InstructionRow& row, std::array<const InstructionRow*, kOpcodes>& by_opcode) {
+    for (unsigned form = 0; form < kForms; ++form) {
+      if ((row.forms >> form & 1) != 0) {
+        by_opcode[row.code | form << 9] = &row;
+      }
+    }
+  }
+};
+
+const Table& table() {
+  static const Table kTable;
+  return kTable;
+}
+
+const Masks& known_masks(const InstructionRow& row, Form form) {
+  const std::ptrdiff_t position = &row - table().rows.data();
+  return table().masks[static_cast<std::size_t>(position)][static_cast<std::size_t>(form)];
 }
 
 }  // namespace
@@ -81,28 +124,8 @@ std::uint64_t modifier_value(const ModifierField& modifier, const Encoding& word
   return word.field(modifier.first, modifier.count) | high;
 }
 
-Encoding covered_bits(const InstructionRow& row, Form form) {
-  constexpr std::uint64_t kOnes = ~std::uint64_t{0};
-  Encoding mask;
-  mask.set_field(0, 16, kOnes);    // opcode, form, guard
-  mask.set_field(105, 17, kOnes);  // control
-  for (const ModifierField& modifier : row.modifiers) {
-    mask.set_field(modifier.first, modifier.count, kOnes);
-    mask.set_field(modifier.high_bit, modifier.high_bit != 0 ? 1 : 0, kOnes);
-  }
-  for (const OperandField& field : row.operands) {
-    mask = mask | covered_bits(layout_of(row, field, form));
-  }
-  return mask;
-}
+Encoding covered_bits(const InstructionRow& row, Form form) { return known_masks(row, form).covered; }
 
-Encoding fixed_bits(const InstructionRow& row, Form form) {
-  constexpr unsigned kReadsUniform = 91;
-  Encoding fixed = row.fixed;
-  if (reads_uniform(row, form)) {
-    fixed.set_field(kReadsUniform, 1, 1);
-  }
-  return fixed & ~covered_bits(row, form);
-}
+Encoding fixed_bits(const InstructionRow& row, Form form) { return known_masks(row, form).fixed; }
 
 }  // namespace tilesim::traces

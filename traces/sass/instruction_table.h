@@ -134,7 +134,7 @@ inline constexpr std::array<int, 5> kArchitectures{80, 86, 87, 89, 90};
 /// All rows, for tests and tools.
 [[nodiscard]] std::span<const InstructionRow> instruction_table();
 
-/// All bits of the word that some field of the row covers in the given form, the common fields included.
+/// All bits of the word that some field of the row, one of the table's, covers in the form, common fields included.
 [[nodiscard]] Encoding covered_bits(const InstructionRow& row, Form form);
 
 /// Value of the bits that no field covers.
