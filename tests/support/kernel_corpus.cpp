@@ -152,6 +152,19 @@ std::map<std::string, std::vector<std::string>> corpus_text(const std::string& s
   return kernels;
 }
 
+std::vector<RandomWord> corpus_words(int architecture) {
+  std::vector<RandomWord> words;
+  std::istringstream content(unpack("words", architecture, ".gz"));
+  for (std::string line; std::getline(content, line);) {
+    std::istringstream cells(line);
+    RandomWord& word = words.emplace_back();
+    cells >> std::hex >> word.low >> word.high >> std::ws;
+    REQUIRE(!cells.fail());
+    std::getline(cells, word.text);
+  }
+  return words;
+}
+
 std::int64_t corpus_term(std::string_view term, const CorpusShape& shape) {
   std::int64_t product = 1;
   for (const std::string& factor : split(term, '*')) {

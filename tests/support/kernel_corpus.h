@@ -57,6 +57,15 @@ inline constexpr std::array<int, 4> kCorpusArchitectures{80, 86, 89, 90};
 /// nvdisasm's lines for every kernel of a source, without the semicolons.
 [[nodiscard]] std::map<std::string, std::vector<std::string>> corpus_text(const std::string& source, int architecture);
 
+struct RandomWord {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  std::string text;  ///< nvdisasm's, empty where it refuses the word
+};
+
+/// Words like those of the corpus with a few bits changed, one after the other in the code.
+[[nodiscard]] std::vector<RandomWord> corpus_words(int architecture);
+
 /// Value of a term such as "m/16*n/16"; fails the running test if it is none.
 [[nodiscard]] std::int64_t corpus_term(std::string_view term, const CorpusShape& shape);
 

@@ -79,6 +79,24 @@ TEST_CASE("kernels of the corpus disassemble to nvdisasm's text") {
   }
 }
 
+// What decodes means what nvdisasm says. It may refuse more: it looks at stall counts too.
+TEST_CASE("words with changed bits disassemble to nvdisasm's text or are refused") {
+  for (const int architecture : test::kCorpusArchitectures) {
+    const std::vector<test::RandomWord> words = test::corpus_words(architecture);
+    std::size_t equal = 0;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const auto decoded = decode({words[i].low, words[i].high}, 16 * i, architecture);
+      if (!decoded || words[i].text.empty()) {
+        continue;
+      }
+      INFO("sm_" << architecture << " word " << i);
+      CHECK(disassemble(*decoded) == words[i].text);
+      ++equal;
+    }
+    CHECK(equal > 2 * words.size() / 5);
+  }
+}
+
 TEST_CASE("terms of the corpus round divisions up") {
   const test::CorpusShape shape{65, 32, 7, 3, 2};
   CHECK(test::corpus_term("m/16*n/16", shape) == 10);

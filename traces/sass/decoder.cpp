@@ -67,10 +67,17 @@ constexpr std::string_view kOpcodeRemedy =
     "instruction to have it added.";
 
 // What an operand can be by its bits and never is; null if it makes sense.
-const char* oddity_of(const Operand& operand, const OperandLayout& layout, const Encoding& word) {
+const char* oddity_of(const OperandField& field, const Operand& operand, const OperandLayout& layout,
+                      const Encoding& word) {
   constexpr std::uint8_t kNoHalves = 1;
   if (operand.halves == kNoHalves) {
     return "a source of unknown halves";
+  }
+  if (operand.kind == OperandKind::kConstant && field.kind != FieldKind::kConstant && operand.value % 4 != 0) {
+    return "a constant at an offset that is no multiple of 4";
+  }
+  if (field.paired && operand.index == kRegisterRz && operand.value != 0) {
+    return "an address without a register";
   }
   return is_set(word, layout.uniform_present) && operand.uniform == kUniformUrz ? "an address that adds URZ" : nullptr;
 }
@@ -141,7 +148,7 @@ Result<SassInstruction> decode(const Encoding& encoding, std::uint64_t address, 
     }
     const OperandLayout layout = layout_of(*row, field, form);
     const Operand operand = decode_operand(encoding, layout, address);
-    if (const char* oddity = oddity_of(operand, layout, encoding)) {
+    if (const char* oddity = oddity_of(field, operand, layout, encoding)) {
       return fail(ErrorKind::kUsage, fmt::format("{} has {}.", row->mnemonic, oddity), std::string(kOpcodeRemedy));
     }
     instruction.operands[static_cast<std::size_t>(field.role)] = operand;

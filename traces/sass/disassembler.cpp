@@ -64,13 +64,18 @@ std::string immediate_text(const SassInstruction& instruction, const Operand& op
   return fmt::format("0x{:x}", bits);
 }
 
+// Shared memory at a constant address is written without RZ.
+bool shows_absolute(Opcode opcode) {
+  return opcode == Opcode::kLds || opcode == Opcode::kSts || opcode == Opcode::kAtoms || opcode == Opcode::kAtomsCas;
+}
+
 std::string address_text(const SassInstruction& instruction, const Operand& operand) {
   constexpr std::string_view kScales[] = {"", ".X4", ".X8", ".X16"};
   constexpr int kFirstWithDescriptor = 90;
   const bool described = operand.wide && instruction.row->descriptor;
-  const bool atomic = instruction.opcode == Opcode::kAtoms || instruction.opcode == Opcode::kAtomsCas;
-  if (atomic && operand.index == kRegisterRz && operand.uniform == kUniformUrz && operand.value != 0) {
-    return fmt::format("[0x{:x}]", operand.value & 0xffffff);
+  const bool absolute = operand.index == kRegisterRz && operand.uniform == kUniformUrz && !operand.wide;
+  if (absolute && shows_absolute(instruction.opcode)) {
+    return operand.value == 0 ? "[RZ]" : fmt::format("[0x{:x}]", operand.value & 0xffffff);
   }
   std::string inside;
   if (operand.index != kRegisterRz || operand.uniform == kUniformUrz || operand.scale != 0) {
@@ -163,10 +168,11 @@ std::string operand_text(const SassInstruction& instruction, const OperandField&
   const std::string_view halves = kHalves[operand.halves & 3];
   const bool is_register = operand.kind == OperandKind::kRegister;
   text += is_register ? "" : halves;
-  if (operand.absolute) {
+  const bool sees_sign_only = instruction.modifier(Modifier::kWideResult) != 0 && field.role == Role::kA;
+  if (operand.absolute && !sees_sign_only) {
     text = fmt::format("|{}|", text);
   }
-  if (operand.reuse) {
+  if (operand.reuse && instruction.control.yield_bit) {  // where another warp goes on, nothing is kept
     text += ".reuse";
   }
   text += is_register ? halves : "";
@@ -182,8 +188,6 @@ bool is_zero(const Operand& operand) {
       return operand.index == kRegisterRz;
     case OperandKind::kUniformRegister:
       return operand.index == kUniformUrz;
-    case OperandKind::kAddress:
-      return operand.index == kRegisterRz && operand.value == 0;
     default:
       return operand.value == 0;
   }
@@ -196,6 +200,10 @@ bool is_shown(const SassInstruction& instruction, const OperandField& field) {
     if (field.role == Role::kC) {
       return instruction.modifier(Modifier::kHigh) != 0 && instruction.modifier(Modifier::kSignExtend) == 0;
     }
+  }
+  constexpr std::uint8_t kInvalidateAll = 4;
+  if (instruction.opcode == Opcode::kCctl && instruction.modifier(Modifier::kCacheOperation) == kInvalidateAll) {
+    return false;
   }
   switch (field.show) {
     case Show::kAlways:
@@ -230,7 +238,7 @@ std::string_view imad_alias(const SassInstruction& instruction) {
   if (instruction.opcode != Opcode::kImad || instruction.modifier(Modifier::kCarry) != 0) {
     return {};
   }
-  if (is_zero_register(b) && (is_zero_register(a) || c.kind == OperandKind::kImmediate)) {
+  if ((is_zero_register(a) && b.kind == OperandKind::kRegister) || is_zero_register(b)) {
     return c.kind == OperandKind::kUniformRegister ? "" : ".MOV";
   }
   const auto factor = static_cast<std::uint32_t>(b.value);

@@ -77,7 +77,7 @@ constexpr InstructionRow kRows[] = {
     from_hopper(with(row(Opcode::kErrbar, "CGAERRBAR", 0x1ab, forms({2}), Pipe::kNone), {}, {})),
     with(row(Opcode::kCctl, "CCTL", 0x18f, kForm4, Pipe::kLsu),
          {{Modifier::kExtendedAddress, 72, 1, kExtendedAddressNames}, {Modifier::kCacheOperation, 87, 3, kCacheNames}},
-         {shown(paired(address(Role::kAddress, 24, 32, 32, 0)), Show::kUnlessZero)}),
+         {paired(address(Role::kAddress, 24, 32, 32, 0))}),
     with(row(Opcode::kNanosleep, "NANOSLEEP", 0x15d, kForm4, Pipe::kBranch), {}, {kCondition, immediate(32, 32)}),
 };
 
