@@ -31,6 +31,9 @@ std::string real(double value) {
   if (std::isinf(value)) {
     return value < 0 ? "-INF " : "+INF ";
   }
+  if (value == 0 && std::signbit(value)) {
+    return "-0.0 ";
+  }
   constexpr double kFirstWithExponent = 1e9;
   return std::abs(value) < kFirstWithExponent ? fmt::format("{:.20g}", value) : fmt::format("{:.20e}", value);
 }
@@ -182,6 +185,12 @@ std::string operand_text(const SassInstruction& instruction, const OperandField&
   return text;
 }
 
+// CCTL.IVALL, whose address means nothing.
+bool is_invalidation(const SassInstruction& instruction) {
+  constexpr std::uint8_t kInvalidateAll = 4;
+  return instruction.opcode == Opcode::kCctl && instruction.modifier(Modifier::kCacheOperation) == kInvalidateAll;
+}
+
 bool is_zero(const Operand& operand) {
   switch (operand.kind) {
     case OperandKind::kRegister:
@@ -201,8 +210,7 @@ bool is_shown(const SassInstruction& instruction, const OperandField& field) {
       return instruction.modifier(Modifier::kHigh) != 0 && instruction.modifier(Modifier::kSignExtend) == 0;
     }
   }
-  constexpr std::uint8_t kInvalidateAll = 4;
-  if (instruction.opcode == Opcode::kCctl && instruction.modifier(Modifier::kCacheOperation) == kInvalidateAll) {
+  if (is_invalidation(instruction)) {
     return false;
   }
   switch (field.show) {
@@ -242,6 +250,9 @@ std::string_view imad_alias(const SassInstruction& instruction) {
     return c.kind == OperandKind::kUniformRegister ? "" : ".MOV";
   }
   const auto factor = static_cast<std::uint32_t>(b.value);
+  if (b.kind == OperandKind::kImmediate && factor == 0) {
+    return ".MOV";
+  }
   constexpr std::uint32_t kHalf = 0x10000;
   constexpr std::uint32_t kTop = 0x80000000;
   if (b.kind != OperandKind::kImmediate || !std::has_single_bit(factor) || factor == kHalf || factor == kTop) {
@@ -259,6 +270,9 @@ std::string_view modifier_name(const SassInstruction& instruction, const Modifie
   const std::uint8_t size = instruction.modifier(Modifier::kIntegerSize);
   if (instruction.opcode == Opcode::kI2f && size < kWordSize && modifier.id != Modifier::kRounding) {
     return modifier.id == Modifier::kSigned ? "" : kSmall[instruction.modifier(Modifier::kSigned)][size];
+  }
+  if (is_invalidation(instruction)) {
+    return modifier.id == Modifier::kCacheOperation ? "IVALL" : "";
   }
   return modifier.names[instruction.modifier(modifier.id)];
 }
