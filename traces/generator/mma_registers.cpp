@@ -25,15 +25,17 @@ LoopOverhead mma_loop_overhead(const model::TileConfig& config) {
   const bool alike = model::k_contiguous(config, false) == model::k_contiguous(config, true);
   // The swizzle is worked out anew in every trip. The rest are pointers, buffer addresses and the counter.
   const int swizzle = config.swizzle > 0 ? 13 : 0;
+  // Small tiles get few registers, so that values are worked out again; least so where both operands run along K.
+  const bool tight = model::accumulators_per_thread(config) <= 32 && config.layout != model::Layout::kNT;
   if (config.copy == model::CopyPath::kAsync) {
     constexpr int kUniform = 9;
     // ptxas unrolls short loops twice, which saves some.
     const int base = copies.all() <= 2               ? 26
                      : copies.a == copies.b && alike ? 31 + 12 * copies.all() / 5
                                                      : 29 + 4 * copies.all();
-    return {base - kUniform + swizzle, kUniform};
+    return {base - kUniform + swizzle + (tight ? 10 : 0), kUniform};
   }
-  return config.stages > 1 ? LoopOverhead{6 + 9 * copies.all() / 5 + swizzle, 4}
+  return config.stages > 1 ? LoopOverhead{6 + 9 * copies.all() / 5 + swizzle + (tight ? 7 : 0), 4}
                            : LoopOverhead{8 + 7 * copies.all() / 5 + swizzle, 1};
 }
 
