@@ -109,13 +109,14 @@ std::vector<Flag> tile_flags() {
   const std::string more = "Kernel";
   return {{"tile", "BMxBNxBK", "tile of a CTA and depth of a K-step (default 128x128x8)", group, {}, false},
           {"thread-tile", "TMxTN", "tile of a thread, SIMT (default 8x8)", group, {}, false},
+          {"warp-tile", "WMxWN", "tile of a warp, mma (default 64x32)", group, {}, false},
           {"bm", "N", "the same one by one", group, {"cta_m"}, false},
           {"bn", "N", "", group, {"cta_n"}, false},
           {"bk", "N", "", group, {"cta_k"}, false},
           {"tm", "N", "", group, {}, false},
           {"tn", "N", "", group, {}, false},
-          {"wm", "N", "rows of a warp tile, mma (default 64)", group, {}, false},
-          {"wn", "N", "columns of a warp tile, mma (default 32)", group, {}, false},
+          {"wm", "N", "", group, {}, false},
+          {"wn", "N", "", group, {}, false},
           {"family", "NAME", "simt or mma (default simt)", more, {}, false},
           {"stages", "N", "buffers in shared memory (default 1)", more, {}, false},
           {"copy", "PATH", "reg (through registers) or cpasync (default reg)", more, {}, false},
@@ -153,7 +154,8 @@ Result<model::TileConfig> tile_from(const Invocation& invocation) {
                                               {"regs", 1, model::kMaxRegistersPerThread, &c.register_cap}}};
   for (const Result<void>& done : {read_integers(invocation, integers),
                                    read_product(invocation, "tile", {{"bm", &c.bm}, {"bn", &c.bn}, {"bk", &c.bk}}),
-                                   read_product(invocation, "thread-tile", {{"tm", &c.tm}, {"tn", &c.tn}})}) {
+                                   read_product(invocation, "thread-tile", {{"tm", &c.tm}, {"tn", &c.tn}}),
+                                   read_product(invocation, "warp-tile", {{"wm", &c.wm}, {"wn", &c.wn}})}) {
     if (!done) {
       return tl::unexpected<Error>(done.error());
     }
