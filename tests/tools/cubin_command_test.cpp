@@ -30,7 +30,7 @@ nlohmann::json json_of(const std::vector<std::string>& words) {
 TEST_CASE("trace kernels lists what a cubin holds", "[cli]") {
   const ProcessResult text = tilesim({"trace", "kernels", kTwoKernels});
   REQUIRE(text.exit_code == 0);
-  CHECK(text.out.find("is a cubin with 2 kernels") != std::string::npos);
+  CHECK(text.out.find("(cubin) holds 2 kernels") != std::string::npos);
   CHECK(text.out.find("scale(float*, float): 8 at 0, 4 at 8") != std::string::npos);
   // cuobjdump -res-usage of the same file: REG:8 STACK:0 SHARED:0 LOCAL:0 for scale.
   const auto json = json_of({"trace", "kernels", kTwoKernels, "--json", "-"});

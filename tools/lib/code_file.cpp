@@ -38,12 +38,12 @@ Result<CodeFile> load_listing(const std::string& path, const std::string& kernel
   return CodeFile{std::move(*decoded), std::nullopt};
 }
 
-Result<traces::CubinKernel> chosen_from_cubin(const std::string& path, const std::string& kernel) {
+Result<traces::CubinKernel> chosen_from_cubin(const std::string& path, const std::string& kernel, int architecture) {
   const auto cubin = traces::read_cubin(path);
   if (!cubin) {
     return tl::unexpected<Error>(cubin.error());
   }
-  const auto chosen = traces::choose_kernel(*cubin, kernel);
+  const auto chosen = traces::choose_kernel(*cubin, kernel, architecture);
   if (!chosen) {
     return tl::unexpected<Error>(chosen.error());
   }
@@ -52,11 +52,11 @@ Result<traces::CubinKernel> chosen_from_cubin(const std::string& path, const std
 
 }  // namespace
 
-Result<CodeFile> load_code(const std::string& path, CodeFormat format, const std::string& kernel) {
+Result<CodeFile> load_code(const std::string& path, CodeFormat format, const std::string& kernel, int architecture) {
   if (format == CodeFormat::kListing) {
     return load_listing(path, kernel);
   }
-  const auto chosen = chosen_from_cubin(path, kernel);
+  const auto chosen = chosen_from_cubin(path, kernel, architecture);
   if (!chosen) {
     return tl::unexpected<Error>(chosen.error());
   }
@@ -67,8 +67,12 @@ Result<CodeFile> load_code(const std::string& path, CodeFormat format, const std
   return CodeFile{std::move(*decoded), facts_of(*chosen)};
 }
 
-Result<CubinSummary> load_facts(const std::string& path, const std::string& kernel) {
-  const auto chosen = chosen_from_cubin(path, kernel);
+int architecture_of(const model::GpuSpec& gpu) {
+  return static_cast<int>(10 * gpu.device.compute_capability_major + gpu.device.compute_capability_minor);
+}
+
+Result<CubinSummary> load_facts(const std::string& path, const std::string& kernel, int architecture) {
+  const auto chosen = chosen_from_cubin(path, kernel, architecture);
   if (!chosen) {
     return tl::unexpected<Error>(chosen.error());
   }
@@ -76,8 +80,7 @@ Result<CubinSummary> load_facts(const std::string& path, const std::string& kern
 }
 
 Result<void> check_architecture(const model::GpuSpec& gpu, int architecture) {
-  const std::int64_t capability = 10 * gpu.device.compute_capability_major + gpu.device.compute_capability_minor;
-  if (architecture == capability) {
+  if (architecture == architecture_of(gpu)) {
     return {};
   }
   return fail(ErrorKind::kUsage,

@@ -14,7 +14,7 @@
 
 namespace tilesim::app {
 
-enum class CodeFormat { kListing, kCubin };
+enum class CodeFormat { kListing, kCubin, kTrace };
 
 /// What only a cubin tells.
 struct CubinFacts {
@@ -33,8 +33,13 @@ struct CodeFile {
   std::optional<CubinFacts> facts;
 };
 
-/// Reads `path`, chooses the kernel (see traces::choose_name) and decodes it. Errors: the readers' and the decoder's.
-[[nodiscard]] Result<CodeFile> load_code(const std::string& path, CodeFormat format, const std::string& kernel);
+/// 90 for compute capability 9.0.
+[[nodiscard]] int architecture_of(const model::GpuSpec& gpu);
+
+/// Reads a listing, or a cubin or what holds some, chooses the kernel (traces::choose_name(); of several architectures
+/// the given one) and decodes it. Errors: the readers' and the decoder's.
+[[nodiscard]] Result<CodeFile> load_code(const std::string& path, CodeFormat format, const std::string& kernel,
+                                         int architecture);
 
 /// The facts alone: needs no decoder, so that a kernel with unknown instructions has an occupancy too.
 struct CubinSummary {
@@ -42,7 +47,7 @@ struct CubinSummary {
   int architecture = 0;
   CubinFacts facts;
 };
-[[nodiscard]] Result<CubinSummary> load_facts(const std::string& path, const std::string& kernel);
+[[nodiscard]] Result<CubinSummary> load_facts(const std::string& path, const std::string& kernel, int architecture);
 
 /// Code for another compute capability than the GPU's is an error (kUsage).
 [[nodiscard]] Result<void> check_architecture(const model::GpuSpec& gpu, int architecture);

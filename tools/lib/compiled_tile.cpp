@@ -1,12 +1,12 @@
 #include "tools/lib/compiled_tile.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <system_error>
 
 #include "tools/lib/run_program.h"
+#include "tools/lib/scratch_folder.h"
 #include "traces/cubin/cubin_reader.h"
 
 namespace tilesim::app {
@@ -47,38 +47,6 @@ std::vector<std::string> keys_of(const model::TileConfig& c, const model::Proble
   }
   return keys;
 }
-
-/// A folder that is removed with all that is in it.
-class ScratchFolder {
- public:
-  [[nodiscard]] static Result<ScratchFolder> make() {
-    std::error_code error;
-    std::string pattern = (std::filesystem::temp_directory_path(error) / "tilesim-XXXXXX").string();
-    if (error || ::mkdtemp(pattern.data()) == nullptr) {
-      const char* folder = std::getenv("TMPDIR");
-      return fail(ErrorKind::kUsage,
-                  fmt::format("no folder for temporary files can be made{}",
-                              folder != nullptr ? fmt::format(" in TMPDIR={}", folder) : std::string()),
-                  "set TMPDIR to a folder that can be written");
-    }
-    return ScratchFolder(pattern);
-  }
-  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(ScratchFolder&&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) {
-      std::filesystem::remove_all(path_, ignored);
-    }
-  }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  explicit ScratchFolder(std::filesystem::path path) : path_(std::move(path)) {}
-  std::filesystem::path path_;
-};
 
 }  // namespace
 

@@ -28,6 +28,7 @@ class IdealSource final : public KernelSource {
   [[nodiscard]] model::DataType math() const override { return base_.math(); }
   [[nodiscard]] isa::Dim3 block() const override { return base_.block(); }
   [[nodiscard]] std::uint64_t loop_trips() const override { return base_.loop_trips(); }
+  [[nodiscard]] std::optional<std::uint32_t> loop_branch() const override { return base_.loop_branch(); }
   /// The streams refer to this source's program.
   [[nodiscard]] Result<std::unique_ptr<isa::KernelStream>> open(std::uint64_t length) const override;
 

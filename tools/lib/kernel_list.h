@@ -21,12 +21,12 @@ struct ListedKernel {
 
 struct KernelList {
   std::string file;
-  std::string format;  ///< "cubin" or "listing"
+  std::string format;  ///< "cubin" (also files that hold some) or "listing"
   std::vector<ListedKernel> kernels;
 };
 
-/// The kernels of a cubin or of a listing, told apart by the file's first bytes. Nothing is decoded. Errors: the
-/// readers'.
+/// The kernels of a cubin, a fat binary, object or program, or of a listing, told apart by the file's first bytes.
+/// Nothing is decoded. Errors: the readers'.
 [[nodiscard]] Result<KernelList> list_kernels(const std::string& path);
 
 }  // namespace tilesim::app

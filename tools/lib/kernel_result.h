@@ -63,9 +63,9 @@ struct KernelLaunch {
 /// What was simulated and how it ran.
 struct KernelResult {
   std::string kernel;                   ///< demangled
-  std::string code;                     ///< "compiled" or "estimated"
+  std::string code;                     ///< "compiled", "estimated" or "approximate"
   std::string origin;                   ///< file that the code comes from; empty for generated code
-  std::string origin_kind = "listing";  ///< what that file is: "listing" or "cubin"
+  std::string origin_kind = "listing";  ///< what that file is: "listing", "cubin" or "accelsim_trace"
   model::GpuSpec gpu;
   KernelLaunch launch;
   model::Occupancy occupancy;

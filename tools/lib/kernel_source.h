@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "model/result.h"
 #include "model/tile_config.h"
@@ -20,6 +21,8 @@ class KernelSource {
   [[nodiscard]] virtual model::DataType math() const { return model::DataType::kF32; }
   /// Trips of the main loop per warp; 0 without a loop.
   [[nodiscard]] virtual std::uint64_t loop_trips() const = 0;
+  /// Instruction of the main loop's backward branch.
+  [[nodiscard]] virtual std::optional<std::uint32_t> loop_branch() const = 0;
   /// The launch with the first and last `length` / 2 trips of the main loop executed and those between skipped without
   /// time; all trips if `length` is 0. Errors: the front end's.
   [[nodiscard]] virtual Result<std::unique_ptr<isa::KernelStream>> open(std::uint64_t length) const = 0;

@@ -14,7 +14,7 @@
 namespace tilesim::app {
 
 struct ReplayRequest {
-  std::string file;  ///< path of the code
+  std::string file;  ///< path of the code, or of a trace, which brings kernel and launch
   CodeFormat format = CodeFormat::kListing;
   std::string kernel;  ///< name or unique substring; empty if the file holds one kernel
   isa::Dim3 grid;
@@ -24,6 +24,7 @@ struct ReplayRequest {
   std::optional<int> carveout_kb;   ///< none = the largest
   std::string arguments;            ///< as parse_arguments() takes them
   std::optional<double> clock_mhz;  ///< none = the spec's for the pipe that the code uses
+  bool other_architecture = false;  ///< time code of another architecture than the GPU's, and say so
   bool detailed = false;            ///< every SM, every instruction
   int threads = 1;                  ///< host threads
 };

@@ -21,6 +21,9 @@ class SassSource final : public KernelSource {
   [[nodiscard]] isa::Dim3 block() const override { return kernel_->block(); }
   [[nodiscard]] model::DataType math() const override { return math_; }
   [[nodiscard]] std::uint64_t loop_trips() const override { return loop_ ? loop_->trips : 0; }
+  [[nodiscard]] std::optional<std::uint32_t> loop_branch() const override {
+    return loop_ ? std::optional(loop_->branch) : std::nullopt;
+  }
   [[nodiscard]] Result<std::unique_ptr<isa::KernelStream>> open(std::uint64_t length) const override;
 
  private:

@@ -26,4 +26,14 @@ Result<std::unique_ptr<isa::KernelStream>> TileSource::open(std::uint64_t length
   return std::unique_ptr<isa::KernelStream>(std::move(*kernel));
 }
 
+std::optional<std::uint32_t> TileSource::loop_branch() const {
+  const auto& code = program().instructions;  // generated code has one loop
+  for (std::uint32_t i = 0; i < code.size(); ++i) {
+    if (code[i].control == isa::ControlOp::kBranch && code[i].branch_target <= i) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace tilesim::app

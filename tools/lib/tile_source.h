@@ -20,6 +20,7 @@ class TileSource final : public KernelSource {
   [[nodiscard]] isa::Dim3 block() const override { return kernel_->block(); }
   [[nodiscard]] model::DataType math() const override { return config_.dtype; }
   [[nodiscard]] std::uint64_t loop_trips() const override { return kernel_->loop_trips(); }
+  [[nodiscard]] std::optional<std::uint32_t> loop_branch() const override;
   [[nodiscard]] Result<std::unique_ptr<isa::KernelStream>> open(std::uint64_t length) const override;
 
   /// Registers, spills and shared memory of the generated code.

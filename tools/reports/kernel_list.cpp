@@ -59,8 +59,8 @@ Json json_of(const app::ListedKernel& kernel) {
 }  // namespace
 
 std::string kernel_list_text(const app::KernelList& list, const cli::Palette& palette) {
-  std::string text = palette.bold(fmt::format("{} is a {} with {} kernel{}.", list.file, list.format,
-                                              list.kernels.size(), list.kernels.size() == 1 ? "" : "s")) +
+  std::string text = palette.bold(fmt::format("{} ({}) holds {} kernel{}.", list.file, list.format, list.kernels.size(),
+                                              list.kernels.size() == 1 ? "" : "s")) +
                      "\n\n";
   Table table({false, false, true, true, true, true, true});
   table.add({"kernel", "code", "registers", "shared B", "local B", "max threads", "instructions"});

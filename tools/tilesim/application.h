@@ -20,6 +20,10 @@ namespace tilesim::cli {
 [[nodiscard]] Subcommand run_subcommand();
 [[nodiscard]] Subcommand replay_subcommand();
 [[nodiscard]] Subcommand trace_kernels_subcommand();
+[[nodiscard]] Subcommand trace_record_subcommand();
+[[nodiscard]] Subcommand trace_info_subcommand();
+[[nodiscard]] Subcommand trace_cat_subcommand();
+[[nodiscard]] Subcommand trace_convert_subcommand();
 [[nodiscard]] Subcommand gpus_subcommand();
 
 }  // namespace tilesim::cli

@@ -67,7 +67,8 @@ Result<void> read_cubin(const Invocation& invocation, const model::GpuSpec& gpu,
     return fail(ErrorKind::kUsage, "--regs does not go with a cubin, which says how many registers it needs",
                 "leave --regs out");
   }
-  const auto summary = app::load_facts(*invocation.text("cubin"), invocation.text("kernel").value_or(""));
+  const auto summary =
+      app::load_facts(*invocation.text("cubin"), invocation.text("kernel").value_or(""), app::architecture_of(gpu));
   if (!summary) {
     return tl::unexpected<Error>(summary.error());
   }

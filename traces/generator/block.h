@@ -35,6 +35,7 @@ struct Operation {
   std::string name;       ///< opcode with modifiers
   std::vector<Use> uses;
   int result = -1;         ///< value
+  int result_values = 1;   ///< values that are written, from `result` on
   int access = -1;         ///< of memory operations: number in the kernel's table of accesses
   int tile = 0;            ///< of memory operations: K-slice, relative to the trip of the loop
   std::vector<int> after;  ///< operations of the block that must have issued before

@@ -373,7 +373,7 @@ void set_control(std::vector<Operation>& operations) {
       }
     }
     for (const auto& [value, scoreboard] : reads) {
-      if (value == op.result) {
+      if (op.result >= 0 && value >= op.result && value < op.result + op.result_values) {
         wait_for(scoreboard);  // the registers are overwritten
       }
     }
@@ -409,12 +409,14 @@ void set_control(std::vector<Operation>& operations) {
       tensor_done = start + kTensorLatency;
     }
     if (op.result >= 0) {
-      Pending& p = pending(op.result);
-      if (op.kind == ResultKind::kFixed) {
-        p = {-1, start + latency(op)};
-      } else {
-        p = {scoreboards.take(op.kind == ResultKind::kShared), 0};
-        op.code.write_scoreboard = static_cast<std::uint8_t>(p.scoreboard);
+      const bool fixed = op.kind == ResultKind::kFixed;
+      const Pending result{fixed ? -1 : scoreboards.take(op.kind == ResultKind::kShared),
+                           fixed ? start + latency(op) : 0};
+      for (int part = 0; part < op.result_values; ++part) {
+        pending(op.result + part) = result;
+      }
+      if (!fixed) {
+        op.code.write_scoreboard = static_cast<std::uint8_t>(result.scoreboard);
       }
     }
     if (isa::is_store(op.code.memory) && op.uses.size() > 1) {

@@ -1,5 +1,5 @@
 // The fuzzer's entry without a fuzzer: runs it on every file given and on seeded mutations of it, so that compilers
-// other than clang check it too. Usage: listing_mutation_smoke ROUNDS FILE...
+// other than clang check it too. Usage: mutation_smoke ROUNDS FILE...
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -41,7 +41,7 @@ void run(const std::string& text) {
 
 int main(int count, char** arguments) {
   if (count < 3) {
-    std::fputs("usage: listing_mutation_smoke ROUNDS FILE...\n", stderr);
+    std::fputs("usage: mutation_smoke ROUNDS FILE...\n", stderr);
     return 2;
   }
   const long rounds = std::strtol(arguments[1], nullptr, 10);

@@ -1,4 +1,4 @@
-// tilesim trace: what files with code and traces hold.
+// tilesim trace kernels: what a file with machine code holds.
 #include "tools/lib/kernel_list.h"
 #include "tools/reports/kernel_list.h"
 #include "tools/tilesim/application.h"
@@ -28,7 +28,7 @@ Result<ExitCode> run_kernels(const Invocation& invocation) {
 Subcommand trace_kernels_subcommand() {
   Subcommand s;
   s.name = "trace kernels";
-  s.summary = "kernels of a cubin or a SASS listing";
+  s.summary = "kernels of a cubin, object, program or SASS listing";
   s.usage = "FILE [FLAGS]";
   s.description =
       "Lists name, architecture, registers, static shared and local memory, launch bound, parameters and length of\n"

@@ -1,0 +1,354 @@
+// Accel-Sim's text traces: the grammar, and the cases that users met (numbers of accel-sim-framework issues).
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/catch.h"
+#include "tests/traces/test_kernels.h"
+#include "traces/trace/accelsim_export.h"
+#include "traces/trace/accelsim_import.h"
+#include "traces/trace/accelsim_program.h"
+#include "traces/trace/recorder.h"
+#include "traces/trace/trace_kernel.h"
+
+namespace tilesim::traces {
+namespace {
+
+int next_number() {
+  static int number = 0;
+  return ++number;
+}
+
+struct ScratchFile {
+  std::filesystem::path path;
+  explicit ScratchFile(const std::string& suffix = ".tst")
+      : path(std::filesystem::temp_directory_path() /
+             ("tilesim-accelsim-" + std::to_string(getpid()) + "-" + std::to_string(next_number()) + suffix)) {}
+  ~ScratchFile() { std::filesystem::remove(path); }
+};
+
+std::string header(const std::string& grid = "(1,1,1)", int version = 5, bool line_info = false) {
+  return "-kernel name = _Z4gemmPf\n-kernel id = 1\n-grid dim = " + grid +
+         "\n-block dim = (32,1,1)\n-shmem = 4096\n-nregs = 40\n-binary version = 80\n-cuda stream id = 0\n"
+         "-shmem base_addr = 0x00007f0000000000\n-local mem base_addr = 0x00007f1000000000\n-nvbit version = 1.5\n"
+         "-accelsim tracer version = " +
+         std::to_string(version) + "\n-enable lineinfo = " + (line_info ? "1" : "0") +
+         "\n\n#traces format = PC mask dest_num ...\n";
+}
+
+std::string block(const std::vector<std::string>& lines, const std::string& place = "0,0,0") {
+  std::string text =
+      "\n#BEGIN_TB\n\nthread block = " + place + "\n\nwarp = 0\ninsts = " + std::to_string(lines.size()) + "\n";
+  for (const std::string& line : lines) {
+    text += line + "\n";
+  }
+  return text + "\n#END_TB\n";
+}
+
+const std::vector<std::string> kSmall{"0000 ffffffff 1 R1 MOV 0 0 0",
+                                      "0010 ffffffff 1 R16 LDG.E.128 1 R2 16 1 0x7f0000001000 16 0",
+                                      "0020 ffffffff 1 R8 FFMA 3 R17 R4 R8 0 0", "0030 ffffffff 0 EXIT 0 0 0"};
+
+Result<ImportSummary> import(const std::string& text, const std::filesystem::path& out) {
+  return import_accelsim(*TextSource::of(text, "kernel-1.traceg"), out);
+}
+
+std::vector<isa::DynamicInstruction> executed(const std::shared_ptr<const TraceFile>& trace) {
+  std::vector<isa::DynamicInstruction> all;
+  const auto cta = TraceKernel(trace).open(0, nullptr);
+  isa::DynamicInstruction one;
+  while (!cta->warp(0).exited()) {
+    REQUIRE(cta->warp(0).step(one));
+    all.push_back(one);
+  }
+  return all;
+}
+
+std::shared_ptr<const TraceFile> imported(const std::string& text, const std::filesystem::path& out) {
+  const auto done = import(text, out);
+  INFO((done ? "" : done.error().message + " " + done.error().where));
+  REQUIRE(done.has_value());
+  const auto trace = TraceFile::open(out);
+  REQUIRE(trace.has_value());
+  return *trace;
+}
+
+std::string refusal(const std::string& text) {
+  const ScratchFile scratch;
+  const auto done = import(text, scratch.path);
+  REQUIRE_FALSE(done.has_value());
+  CHECK_FALSE(done.error().remedy.empty());
+  CHECK_FALSE(std::filesystem::exists(scratch.path));
+  return done.error().message + " @ " + done.error().where;
+}
+
+}  // namespace
+
+TEST_CASE("a small trace brings launch, code and accesses", "[accelsim]") {
+  const ScratchFile scratch;
+  const auto trace = imported(header() + block(kSmall), scratch.path);
+  CHECK(trace->launch().kernel == "gemm(float*)");
+  CHECK(trace->launch().code == "approximate");
+  CHECK(trace->launch().registers == 40);
+  CHECK(trace->launch().shared_bytes == 4096);
+  CHECK(trace->program().architecture == 80);
+  const auto& code = trace->program().instructions;
+  REQUIRE(code.size() == 4);
+  CHECK(code[1].memory == isa::MemoryOp::kLoadGlobal);
+  CHECK(code[1].access_bytes == 16);
+  // LDG.E.128 R16 writes R16 to R19, so the FFMA that reads R17 waits for its scoreboard.
+  REQUIRE(code[1].write_scoreboard < isa::kScoreboards);
+  CHECK((code[2].wait_mask >> code[1].write_scoreboard & 1U) == 1);
+  CHECK(code[2].flops_per_lane == 2);
+  CHECK(code[3].control == isa::ControlOp::kExit);
+  const auto all = executed(trace);
+  REQUIRE(all.size() == 4);
+  CHECK(all[1].addresses[31] == 0x7f0000001000 + 31 * 16);
+}
+
+TEST_CASE("difference addresses have one number less than lanes, also with gaps between them (189)", "[accelsim]") {
+  const ScratchFile scratch;
+  const auto trace = imported(
+      header() + block({"0000 000000b5 1 R4 LDG.E 1 R2 4 2 0x1000 8 -16 32 4 7", "0010 ffffffff 0 EXIT 0 0 0"}),
+      scratch.path);
+  const auto all = executed(trace);
+  CHECK(all[0].active_mask == 0xb5);  // lanes 0, 2, 4, 5, 7
+  CHECK(all[0].addresses[0] == 0x1000);
+  CHECK(all[0].addresses[2] == 0x1008);
+  CHECK(all[0].addresses[4] == 0xff8);
+  CHECK(all[0].addresses[5] == 0x1018);
+  CHECK(all[0].addresses[7] == 0x101c);
+  // With a difference too few the line is refused.
+  CHECK(refusal(header() + block({"0000 000000b5 1 R4 LDG.E 1 R2 4 2 0x1000 8 -16 32"})).find("no proper addresses") !=
+        std::string::npos);
+}
+
+TEST_CASE("a list of addresses has one for each active lane", "[accelsim]") {
+  const ScratchFile scratch;
+  const auto trace = imported(
+      header() + block({"0000 00000005 0 STS 2 R2 R3 4 0 0x40 0x80 0", "0010 ffffffff 0 EXIT 0 0 0"}), scratch.path);
+  CHECK(executed(trace)[0].addresses[2] == 0x80);
+}
+
+TEST_CASE("blocks without instructions are left out and counted (171)", "[accelsim]") {
+  const ScratchFile scratch;
+  const std::string empty = "\n#BEGIN_TB\n\nthread block = 0,0,0\n\nwarp = 0\ninsts = 0\n\n#END_TB\n";
+  const auto trace = imported(header("(3,1,1)") + empty + block(kSmall) + empty, scratch.path);
+  CHECK(trace->ctas().size() == 1);
+  CHECK_FALSE(trace->whole_grid());
+  CHECK(trace->launch().notes.back() == "2 thread blocks are present but empty: left out");
+  CHECK(refusal(header() + empty).find("1 thread blocks are present but empty") != std::string::npos);
+}
+
+TEST_CASE("instructions without active lanes are legal and counted (37)", "[accelsim]") {
+  const ScratchFile scratch;
+  std::vector<std::string> lines = kSmall;
+  lines.insert(lines.begin() + 1, "0040 00000000 0 BRA 0 0 0");
+  lines.insert(lines.begin() + 2, "0050 00000000 1 R9 LDG.E 1 R2 4 1 0x0 0 0");
+  const auto trace = imported(header() + block(lines), scratch.path);
+  CHECK(executed(trace)[2].active_mask == 0);
+  CHECK(trace->launch().notes.back() == "2 instructions were executed by no lane");
+}
+
+TEST_CASE("global addresses that are all zero are refused (127)", "[accelsim]") {
+  const std::string message =
+      refusal(header() + block({"0000 ffffffff 1 R4 LDG.E 1 R2 4 1 0x0 0 0", "0010 ffffffff 0 EXIT 0 0 0"}));
+  CHECK(message.find("all addresses of global accesses are zero") != std::string::npos);
+}
+
+TEST_CASE("matrix instructions span registers by opcode, with and without the trailing field (475)", "[accelsim]") {
+  for (const std::string& tail : {std::string(" 0"), std::string()}) {
+    const ScratchFile scratch;
+    const auto trace = imported(
+        header() + block({"0000 ffffffff 1 R20 LDSM.16.M88.4 1 R2 16 1 0x40 16 0",
+                          "0010 ffffffff 1 R30 LDSM.16.M88.2 1 R3 16 1 0x40 16 0",
+                          "0020 ffffffff 1 R40 HMMA.16816.F16 3 R20 R30 R40 0" + tail, "0030 ffffffff 0 EXIT 0 0 0"}),
+        scratch.path);
+    const auto& code = trace->program().instructions;
+    // A of HMMA.16816 are R20 to R23, B R30 and R31: it waits for both loads.
+    CHECK(code[2].wait_mask == (1U << code[0].write_scoreboard | 1U << code[1].write_scoreboard));
+    CHECK(trace->program().registers_referenced == 42);  // F16: R40 and R41
+    CHECK(code[2].flops_per_lane == 128);
+  }
+  const ScratchFile scratch;
+  const auto trace =
+      imported(header() + block({"0000 ffffffff 1 R40 HMMA.16816.F32 3 R20 R30 R40 0 0", "0010 ffffffff 0 EXIT 0 0 0"}),
+               scratch.path);
+  CHECK(trace->program().registers_referenced == 44);  // F32: R40 to R43
+}
+
+TEST_CASE("tracer versions differ in what stands before the address (409)", "[accelsim]") {
+  const ScratchFile scratch;
+  const auto with = [](const std::string& prefix) {
+    std::vector<std::string> lines = kSmall;
+    for (std::string& line : lines) {
+      line = prefix + line;
+    }
+    return block(lines);
+  };
+  for (const int version : {1, 2}) {
+    CHECK(executed(imported(header("(1,1,1)", version) + with("0 0 0 0 "), scratch.path)).size() == 4);
+  }
+  for (const int version : {3, 4, 5}) {
+    CHECK(executed(imported(header("(1,1,1)", version) + with(""), scratch.path)).size() == 4);
+    CHECK(executed(imported(header("(1,1,1)", version, true) + with("17 "), scratch.path)).size() == 4);
+  }
+  CHECK(refusal(header("(1,1,1)", 7) + with("")).find("tracer version 7 is not known") != std::string::npos);
+}
+
+TEST_CASE("version 6 has cluster lines, a second immediate and register values", "[accelsim]") {
+  const ScratchFile scratch;
+  std::string text = block({"0000 ffffffff 1 R16 LDG.E 1 R2 4 1 0x1000 4 0 0 NoVal",
+                            "0010 ffffffff 1 UR4 UMOV 0 0 0 0 Val 1 5", "0020 ffffffff 0 EXIT 0 0 0 0 NoVal"});
+  text.insert(text.find("\nwarp"), "cluster id = 0,0,0\ncluster cta = 0,0,0\ncluster rank = 0\n");
+  CHECK(executed(imported(header("(1,1,1)", 6) + text, scratch.path)).size() == 3);
+  CHECK(
+      refusal(header("(1,1,1)", 6) + block({"0000 ffffffff 0 UTMALDG.2D 1 R2 4 0x0 0 1 0 3 0 0"})).find("UTMALDG.2D") !=
+      std::string::npos);
+  CHECK(refusal(header("(1,1,1)", 6) + block({"0000 ffffffff 1 R24 HGMMA.64x128x16.F32 1 R24 1 0 0 0 NoVal"}))
+            .find("HGMMA") != std::string::npos);
+}
+
+TEST_CASE("calls and returns are branches, and the lines behind them stay (NVBit 136)", "[accelsim]") {
+  const ScratchFile scratch;
+  const auto trace =
+      imported(header() + block({"0000 ffffffff 1 R20 CALL.REL.NOINC 1 R20 0 0", "0040 ffffffff 1 R1 MOV 0 0 0",
+                                 "0050 ffffffff 1 R20 RET.REL.NODEC 1 R20 0 0", "0010 ffffffff 0 EXIT 0 0 0"}),
+               scratch.path);
+  const auto all = executed(trace);
+  REQUIRE(all.size() == 4);
+  CHECK(all[0].branch_taken);
+  CHECK(all[1].index == 4);
+  CHECK(all[2].branch_taken);
+  CHECK(all[3].index == 1);
+  CHECK(trace->program().instructions[0].branch_target == 4);
+}
+
+TEST_CASE("a loop is found, waits across its branch, and is the main loop", "[accelsim]") {
+  const ScratchFile scratch;
+  std::vector<std::string> lines{"0000 ffffffff 1 R1 MOV 0 0 0"};
+  for (int trip = 0; trip < 40; ++trip) {
+    lines.push_back("0010 ffffffff 1 R8 FFMA 3 R17 R4 R8 0 0");  // of what the trip before loaded
+    lines.push_back("0020 ffffffff 1 R17 LDG.E 1 R2 4 1 0x" + std::to_string(700000 + 1000 * trip) + " 4 0");
+    lines.push_back("0030 ffffffff 0 BRA 0 0 0");
+  }
+  lines.push_back("0040 ffffffff 0 EXIT 0 0 0");
+  const auto trace = imported(header() + block(lines), scratch.path);
+  CHECK(trace->launch().loop_branch == 3);
+  CHECK(trace->launch().loop_trips == 40);
+  const auto& code = trace->program().instructions;
+  CHECK((code[1].wait_mask >> code[2].write_scoreboard & 1U) == 1);
+  CHECK(executed(trace).size() == lines.size());
+}
+
+TEST_CASE("traces that are cut, mixed or no traces are refused with the line", "[accelsim]") {
+  const std::string whole = header() + block(kSmall);
+  CHECK(refusal(whole.substr(0, whole.find("0020 "))).find("the trace is cut: warp 0 has 2 of 4 instructions") !=
+        std::string::npos);
+  CHECK(refusal(whole.substr(0, whole.find("#END_TB"))).find("no #END_TB") != std::string::npos);
+  CHECK(refusal("").find("empty") != std::string::npos);
+  CHECK(refusal("hello\nworld\n").find("no Accel-Sim trace") != std::string::npos);
+  CHECK(refusal(header() + block({"0000 ffffffff 0 FROB.E 0 0 0"})).find("FROB.E is not known @ kernel-1.traceg:23") !=
+        std::string::npos);
+  CHECK(refusal(header() + block({"0000 ffffffff 0 NOP 0 0 0", "0000 ffffffff 0 EXIT 0 0 0"}))
+            .find("where NOP was before") != std::string::npos);
+  CHECK(refusal(header() + block({"0008 ffffffff 0 NOP 0 0 0"})).find("0x8 is no address") != std::string::npos);
+  CHECK(refusal(header("(0,1,1)") + block(kSmall)).find("grid dim") != std::string::npos);
+  CHECK(refusal(header() + block(kSmall) + block(kSmall)).find("2 thread blocks, its grid 1") != std::string::npos);
+}
+
+TEST_CASE("text may be compressed; a cut file is noticed", "[accelsim]") {
+  const std::string whole = header() + block(kSmall);
+  for (const std::string suffix : {".traceg", ".traceg.gz", ".traceg.zst", ".traceg.xz"}) {
+    INFO(suffix);
+    const ScratchFile text(suffix);
+    const ScratchFile out;
+    const auto sink = TextSink::create(text.path);
+    REQUIRE(sink.has_value());
+    REQUIRE((*sink)->write(whole).has_value());
+    REQUIRE((*sink)->finish().has_value());
+    const auto source = TextSource::open(text.path);
+    REQUIRE(source.has_value());
+    CHECK(import_accelsim(**source, out.path).has_value());
+    std::filesystem::resize_file(text.path, std::filesystem::file_size(text.path) / 2);
+    const auto cut = TextSource::open(text.path);
+    REQUIRE(cut.has_value());
+    const auto refused = import_accelsim(**cut, out.path);
+    REQUIRE_FALSE(refused.has_value());
+    // Plain text ends somewhere in its header then.
+    CHECK((suffix == ".traceg" || refused.error().message.find("cut") != std::string::npos));
+  }
+}
+
+TEST_CASE("what is exported is imported again with the same instructions, lanes and addresses", "[accelsim]") {
+  const ScratchFile own;
+  const ScratchFile text(".traceg");
+  const ScratchFile back(".back.tst");
+  const auto kernel = open_kernel(sgemm_kernels()[1], {128, 64, 16 * 20});
+  auto writer = TraceWriter::create(own.path);
+  REQUIRE(writer.has_value());
+  LaunchRecord launch;
+  launch.kernel = "k";
+  launch.code = "compiled";
+  launch.grid = kernel->grid();
+  launch.block = kernel->block();
+  launch.registers = 64;
+  launch.shared_bytes = 16384;
+  for (const std::uint64_t cta : {0, 1}) {
+    REQUIRE(record_cta(*kernel, cta, cta, *writer).has_value());
+  }
+  REQUIRE(writer->finish(kernel->program(), launch).has_value());
+  const auto trace = TraceFile::open(own.path);
+  REQUIRE(trace.has_value());
+  const TraceKernel recorded(*trace);
+  const auto sink = TextSink::create(text.path);
+  REQUIRE(sink.has_value());
+  REQUIRE((*sink)->write(accelsim_header((*trace)->program(), launch)).has_value());
+  for (const std::uint32_t cta : {0, 1}) {
+    REQUIRE(export_cta(recorded, cta, {0, cta, 0}, **sink).has_value());
+  }
+  REQUIRE((*sink)->finish().has_value());
+  const auto source = TextSource::open(text.path);
+  REQUIRE(source.has_value());
+  const auto summary = import_accelsim(**source, back.path);
+  INFO((summary ? "" : summary.error().message + " " + summary.error().where));
+  REQUIRE(summary.has_value());
+  CHECK(summary->instructions == (*trace)->instructions());
+  const auto again = TraceFile::open(back.path);
+  REQUIRE(again.has_value());
+  const TraceKernel reimported(*again);
+  const auto& before = kernel->program().instructions;
+  for (const std::uint64_t cta : {0, 1}) {
+    const auto a = recorded.open(cta, nullptr);
+    const auto b = reimported.open(cta, nullptr);
+    isa::DynamicInstruction x;
+    isa::DynamicInstruction y;
+    std::uint64_t different = 0;
+    for (int w = 0; w < a->warp_count(); ++w) {
+      while (!a->warp(w).exited()) {
+        REQUIRE(a->warp(w).step(x));
+        REQUIRE(b->warp(w).step(y));
+        bool same = x.index == y.index && x.active_mask == y.active_mask && x.branch_taken == y.branch_taken;
+        for (std::size_t lane = 0; before[x.index].memory != isa::MemoryOp::kNone && lane < 32; ++lane) {
+          same = same && ((x.active_mask >> lane & 1U) == 0 || x.addresses[lane] == y.addresses[lane]);
+        }
+        different += same ? 0 : 1;
+      }
+      CHECK(b->warp(w).exited());
+    }
+    CHECK(different == 0);
+  }
+  const auto& after = (*again)->program().instructions;
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    INFO(i << " " << kernel->program().text[i]);
+    CHECK(after[i].memory == before[i].memory);
+    CHECK(after[i].access_bytes == before[i].access_bytes);
+    if ((*again)->program().text[i] != "(not executed)") {
+      CHECK(after[i].pipe == before[i].pipe);
+      CHECK(after[i].flops_per_lane == before[i].flops_per_lane);
+    }
+  }
+}
+
+}  // namespace tilesim::traces

@@ -1,0 +1,63 @@
+// The static code behind an Accel-Sim trace, rebuilt from its lines.
+//
+// The trace holds opcode and leading registers of each instruction. What it lacks is put in its place: register ranges
+// from opcode and width; stall counts and scoreboards from the generator's scheduler, for the order of the addresses;
+// reuse flags where ptxas would set them;
+// the target of a branch from where warps went. Predicates, constants, uniform registers and the shared
+// side of asynchronous copies are not known and cost nothing here. Results with such code are approximate.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/result.h"
+#include "sim/isa/program.h"
+#include "traces/trace/accelsim_line.h"
+
+namespace tilesim::traces::accelsim {
+
+inline constexpr std::uint64_t kInstructionBytes = 16;
+
+/// What is known of an opcode.
+struct OpcodeClass {
+  isa::Pipe pipe = isa::Pipe::kAlu;
+  isa::MemoryOp memory = isa::MemoryOp::kNone;
+  isa::ControlOp control = isa::ControlOp::kNone;
+};
+
+/// Errors (kUsage, without `where`): an opcode that the machine does not have.
+[[nodiscard]] Result<OpcodeClass> classify(std::string_view opcode);
+
+/// Bytes that a lane moves: the first modifier that is a number, over 8; 16 for LDSM (a row per lane).
+[[nodiscard]] int access_bytes(std::string_view opcode);
+
+class ProgramBuilder {
+ public:
+  /// The instruction at line.pc: learnt at its first line, compared afterwards. Errors (kUsage, without `where`): an
+  /// unknown opcode, an address that is no multiple of 16 or too large, another opcode than before at this address.
+  [[nodiscard]] Result<isa::Instruction*> instruction(const Line& line);
+
+  /// The code, addresses without a line as NOPs. `registers` are the header's.
+  [[nodiscard]] isa::Program finish(const std::string& name, int architecture) const;
+
+  /// The instruction that ends warps; nothing if no line had one yet.
+  [[nodiscard]] std::optional<std::uint32_t> exit() const { return exit_; }
+
+ private:
+  struct Known {
+    isa::Instruction code;
+    std::string opcode;
+    Registers destinations;
+    Registers sources;
+  };
+  [[nodiscard]] Result<Known> learn(const Line& line) const;
+
+  std::map<std::uint32_t, Known> known_;  ///< by instruction index
+  std::optional<std::uint32_t> exit_;
+};
+
+}  // namespace tilesim::traces::accelsim
