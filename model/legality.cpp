@@ -24,6 +24,10 @@ Result<detail::LegalityLimits> limits_of(const GpuSpec& gpu) {
   detail::LegalityLimits result;
   result.gpu = gpu.name.empty() ? gpu.id : gpu.name;
   result.shared_bytes_per_cta = limits->shared_bytes_per_cta;
+  result.shared_bytes_per_sm = limits->shared_bytes_per_sm;
+  result.shared_reserved_per_cta = limits->shared_reserved_per_cta;
+  result.warps_per_sm = limits->warps_per_sm;
+  result.ctas_per_sm = limits->ctas_per_sm;
   result.registers_per_sm = kRegistersPerSm;
   result.has_async_copy = gpu.device.compute_capability_major >= 8;
   return result;
@@ -88,27 +92,9 @@ std::string describe(const TileConfig& config) {
   if (config.pad_b != 0) text += fmt::format(" --pad-b {}", config.pad_b);
   if (config.swizzle != 0) text += fmt::format(" --swizzle {}", config.swizzle);
   if (config.register_cap != 0) text += fmt::format(" --regs {}", config.register_cap);
+  if (config.min_ctas != 0) text += fmt::format(" --min-ctas {}", config.min_ctas);
   return text + fmt::format(" --raster {} --dtype {} --layout {}", to_string(config.raster), to_string(config.dtype),
                             to_string(config.layout));
-}
-
-std::int64_t register_limit(const TileConfig& config, std::int64_t registers_per_sm) {
-  const std::int64_t warps = std::max<std::int64_t>(1, ceil_div(threads_per_cta(config), 32));
-  // The file is cut into four equal parts; warps spread over them.
-  const std::int64_t warps_per_part = ceil_div(warps, 4);
-  const std::int64_t share = registers_per_sm / 4 / warps_per_part / 32 / kRegisterUnit * kRegisterUnit;
-  const std::int64_t cap = config.register_cap > 0 ? config.register_cap : kMaxRegistersPerThread;
-  return std::min({share, cap, kMaxRegistersPerThread});
-}
-
-Spill spill_of(const TileConfig& config) {
-  Spill spill;
-  spill.demand = register_demand(config);
-  spill.limit = register_limit(config);
-  spill.registers = std::max<std::int64_t>(0, spill.demand - spill.limit);
-  spill.bytes_per_cta = spill.registers * 4 * threads_per_cta(config);
-  spill.bytes_per_k_step = 2 * spill.bytes_per_cta;
-  return spill;
 }
 
 std::int64_t row_alignment(std::int64_t leading_dimension, std::int64_t bytes_per_element) {

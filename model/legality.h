@@ -62,21 +62,6 @@ struct Legality {
 /// A configuration in the words of the command line: "--tile 128x128x8 --thread-tile 8x8 --stages 2 ...".
 [[nodiscard]] std::string describe(const TileConfig& config);
 
-/// Registers a thread may get: 255, the user's cap, and an equal share of the SM's file in units of 8.
-[[nodiscard]] std::int64_t register_limit(const TileConfig& config, std::int64_t registers_per_sm = 65536);
-
-/// What does not fit in registers lives in local memory (L1): bytes per thread and CTA, and the traffic if each value
-/// is stored and loaded again once per K-step.
-struct Spill {
-  std::int64_t demand = 0;
-  std::int64_t limit = 0;
-  std::int64_t registers = 0;         ///< per thread that spill
-  std::int64_t bytes_per_cta = 0;     ///< local memory that they need
-  std::int64_t bytes_per_k_step = 0;  ///< stored and loaded by a CTA
-  [[nodiscard]] constexpr bool spills() const { return registers > 0; }
-};
-[[nodiscard]] Spill spill_of(const TileConfig& config);
-
 /// Which copies can move `bytes` per lane from global to shared memory without registers.
 struct AsyncCopyForms {
   bool ca = false;  ///< cp.async.ca: 4, 8 or 16 bytes, through L1

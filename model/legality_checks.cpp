@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "model/occupancy.h"
+#include "model/register_plan.h"
 #include "model/roofline.h"
 #include "model/tile_layout.h"
 #include "model/waves.h"
@@ -71,6 +72,7 @@ class Checker {
   void async();
   void problem();
   void registers();
+  void planned(std::int64_t threads);
   void tile_layout(std::string_view name, const SharedTile& tile, bool wide_store);
   void alignment(std::string_view matrix, std::string_view extent, std::int64_t leading);
 
@@ -103,6 +105,11 @@ void Checker::ranges() {
   range("--pad-b", config_.pad_b, 0, kMaxPad);
   range("--swizzle", config_.swizzle, 0, kMaxSwizzleBits);
   if (config_.register_cap != 0) range("--regs", config_.register_cap, kLeastRegisterCap, kMaxRegistersPerThread);
+  if (config_.min_ctas != 0) range("--min-ctas", config_.min_ctas, 1, limits_.ctas_per_sm);
+  if (config_.min_ctas != 0 && config_.register_cap != 0) {
+    illegal("registers", "--regs and --min-ctas both say how many registers a thread may have.",
+            "Pass one of them; nvcc ignores a cap where the launch bounds say it.");
+  }
   if (config_.registers != 0) range("registers per thread", config_.registers, 1, kMaxRegistersPerThread);
   if (config_.raster.kind == RasterKind::kGroup) range("--raster group:", config_.raster.group, 1, kMaxProblemExtent);
   const std::int64_t widest = kMatrixRowBytes / element_bytes(config_.dtype);
@@ -277,10 +284,25 @@ void Checker::problem() {
   }
 }
 
+/// Launch bounds that ask for more CTAs than fit are ignored by ptxas.
+void Checker::planned(std::int64_t threads) {
+  const std::int64_t by_warps = limits_.warps_per_sm / ceil_div(threads, 32);
+  const std::int64_t by_shared =
+      limits_.shared_bytes_per_sm / (shared_bytes(config_) + limits_.shared_reserved_per_cta);
+  const std::int64_t most = std::min({by_warps, by_shared, limits_.ctas_per_sm});
+  if (config_.min_ctas > most) {
+    illegal("registers",
+            fmt::format("--min-ctas {} asks for more CTAs of {} threads and {} bytes of shared memory than fit an SM.",
+                        config_.min_ctas, threads, shared_bytes(config_)),
+            fmt::format("Use --min-ctas {} or less.", std::max<std::int64_t>(1, most)));
+  }
+}
+
 void Checker::registers() {
   if (!shape_divides()) return;
   const std::int64_t threads = threads_per_cta(config_);
   if (threads < 1 || threads > kMaxThreadsPerCta) return;
+  if (config_.min_ctas > 0) planned(threads);
   const Spill spill = spill_of(config_);
   const std::int64_t allocated = ceil_div(config_.registers, 8) * 8;
   const std::int64_t warps = ceil_div(threads, 32);

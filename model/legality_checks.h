@@ -16,6 +16,10 @@ namespace tilesim::model::detail {
 struct LegalityLimits {
   std::string gpu;
   std::int64_t shared_bytes_per_cta = 0;
+  std::int64_t shared_bytes_per_sm = 0;
+  std::int64_t shared_reserved_per_cta = 0;
+  std::int64_t warps_per_sm = 64;
+  std::int64_t ctas_per_sm = 32;
   std::int64_t registers_per_sm = 65536;
   bool has_async_copy = true;  ///< compute capability 8.0 and later
 };

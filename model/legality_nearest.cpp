@@ -93,6 +93,7 @@ TileConfig mended(TileConfig config, const Problem* problem) {
   config.family = config.dtype == DataType::kF32 ? Family::kSimt : Family::kMma;
   config.raster.group = std::clamp<std::int64_t>(config.raster.group, 1, kMaxProblemExtent);
   if (config.register_cap != 0) config.register_cap = std::clamp<std::int64_t>(config.register_cap, 16, 255);
+  if (config.register_cap != 0) config.min_ctas = 0;
   if (config.registers < 0 || config.registers > kMaxRegistersPerThread) config.registers = 0;
   return config;
 }
@@ -104,6 +105,7 @@ std::optional<TileConfig> nearest_legal(const TileConfig& config, const Problem*
   const TileConfig start = mended(config, problem);
   const std::int64_t widest = 16 / element_bytes(start.dtype);
   Configs near{start};
+  spread(near, &TileConfig::min_ctas, axis(start.min_ctas, 0, limits.ctas_per_sm, {0}));
   spread(near, &TileConfig::bk, axis(start.bk, 1, kMaxTileExtent, {8, 16, 32, 64}));
   spread(near, &TileConfig::stages, axis(start.stages, 1, kMaxStages, {1, 2, 3, 4, 5, 6, 7, 8}));
   spread(near, &TileConfig::vec, axis(start.vec, 1, widest, {1, 2, 4, 8}));
@@ -116,7 +118,7 @@ std::optional<TileConfig> nearest_legal(const TileConfig& config, const Problem*
   if (auto found = nearest_of(start, std::move(near), problem, limits)) return found;
 
   TileConfig plain = start;
-  plain.pad_a = plain.pad_b = plain.swizzle = plain.registers = 0;
+  plain.pad_a = plain.pad_b = plain.swizzle = plain.registers = plain.min_ctas = 0;
   Configs far{plain};
   spread(far, &TileConfig::bm, axis(plain.bm, 1, kMaxTileExtent, {16, 32, 64, 128, 256}));
   spread(far, &TileConfig::bn, axis(plain.bn, 1, kMaxTileExtent, {16, 32, 64, 128, 256}));

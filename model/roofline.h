@@ -26,12 +26,14 @@ struct GemmFlops {
 };
 [[nodiscard]] Result<GemmFlops> gemm_flops(const Problem& problem);
 
-/// Bytes that must move if each element of A and B is read once and each of C is written once.
+/// Bytes that must move if each element of A and B is read once and each of C is written once, and read once where beta
+/// is not 0.
 struct GemmBytes {
   std::int64_t a = 0;
   std::int64_t b = 0;
   std::int64_t c = 0;
-  [[nodiscard]] constexpr std::int64_t total() const { return a + b + c; }
+  std::int64_t c_read = 0;
+  [[nodiscard]] constexpr std::int64_t total() const { return a + b + c + c_read; }
 };
 [[nodiscard]] Result<GemmBytes> gemm_bytes(const Problem& problem);
 
@@ -40,7 +42,7 @@ struct Intensity {
   double flop_per_byte = 0.0;
   double flop_per_element = 0.0;
 };
-/// Of the whole problem: 2MNK over A + B + C.
+/// Of the whole problem: 2MNK over A + B + C (twice if it is read).
 [[nodiscard]] Result<Intensity> problem_intensity(const Problem& problem);
 /// Of a CTA that runs `k_steps` K-steps and writes its C tile once; `c_bytes` per element of C, 0 = as A and B.
 /// k_steps = 1 is the sketch that counts C in every K-step.

@@ -113,9 +113,8 @@ std::int64_t shared_bytes(const TileConfig& config) { return shared_bytes_per_st
 
 namespace {
 
-// SIMT: a fit on what ptxas 13.0 allocates for kernels/simt (traces/calibration/ptxas/simt.csv, tests/traces prints how
-// well it holds). Beyond 16 accumulators ptxas keeps more fragments in flight the more products there are to hide
-// their latency; it settles just below 128 registers, where a CTA of 256 threads still runs twice, as long as it can.
+// The coefficients come from least squares in which each recorded SGEMM of traces/calibration/h200 counts sixteen
+// times, since those kernels were measured.
 RegisterEstimate estimate_simt(const TileConfig& config) {
   const bool async = config.copy == CopyPath::kAsync;
   const bool several = config.stages > 1 && !async;
@@ -123,32 +122,21 @@ RegisterEstimate estimate_simt(const TileConfig& config) {
   const std::int64_t per_round = std::max<std::int64_t>(1, threads_per_cta(config) * config.vec);
   const auto copies =
       static_cast<double>(ceil_div(config.bm * config.bk, per_round) + ceil_div(config.bn * config.bk, per_round));
+  const double staged = several ? copies * static_cast<double>(config.vec) : 0.0;
+  const double swizzled = config.swizzle > 0 ? 1.0 : 0.0;
   const auto beyond = [sums](double bound) { return std::max(0.0, sums - bound); };
 
-  double staging = several ? (sums >= 64 ? 0.53 : 0.34) * copies * static_cast<double>(config.vec) : 0.0;
-  double addresses = 25.8 + 0.8 * copies + (async ? 4.6 : several ? 1.2 : 0.0);
-  if (config.swizzle > 0) {
-    addresses += (async ? 0.0 : 5.0) + (config.swizzle == 3 ? 17.0 : 0.0);
-  }
-  addresses -= threads_per_cta(config) <= 128 ? 1.1 : 0.0;
-  double operands = 0.41 * sums - 0.32 * beyond(16) + 0.45 * beyond(32) - 0.32 * beyond(64);
-  operands += (async || several ? 0.08 : 0.0) * beyond(32) - 0.4 * std::max(0.0, 16.0 - sums);
-
-  const double total = sums + operands + addresses + staging;
-  if (async && total > 115 && total < 142) {
-    operands += 127 - total;
-  } else if (several && total > 100 && total < 142) {
-    operands += (threads_per_cta(config) >= 256 ? 122 : 131) - total;
-  } else if (!async && !several && total > 116 && total < 130) {
-    operands += 119 - total;
-  }
+  const double addresses = 20.0 + 1.61 * copies + (async ? 5.8 : several ? 3.1 : 0.0) + 7.3 * swizzled;
+  const double operands =
+      22.7 + 0.64 * sums - 1.54 * std::max(0.0, 16.0 - sums) + 1.01 * beyond(32) - 0.39 * beyond(64);
   RegisterEstimate estimate;
   estimate.accumulators = accumulators_per_thread(config);
-  estimate.staging = std::llround(staging);
-  const std::int64_t all = std::llround(sums + operands + addresses + staging);
-  const std::int64_t rest = std::max<std::int64_t>(0, all - estimate.accumulators - estimate.staging);
-  estimate.addresses = std::min(rest, static_cast<std::int64_t>(std::llround(addresses)));
-  estimate.operands = rest - estimate.addresses;
+  estimate.operands = std::max<std::int64_t>(1, std::llround(operands - sums));
+  estimate.staging = std::llround(0.73 * staged);
+  estimate.addresses = std::llround(addresses);
+  const double wanted =
+      35.3 + 1.21 * sums + 1.13 * staged + 3.76 * copies + (async && sums >= 64 ? 4.9 : 0.0) + 10.2 * swizzled;
+  estimate.wanted = std::max(estimate.total(), static_cast<std::int64_t>(std::llround(wanted)));
   return estimate;
 }
 
@@ -204,6 +192,7 @@ RegisterEstimate estimate_mma(const TileConfig& config) {
   const std::int64_t rest = std::max<std::int64_t>(0, mma_total(config) - estimate.accumulators);
   estimate.addresses = std::min(rest, kAddresses);
   estimate.operands = rest - estimate.addresses;
+  estimate.wanted = estimate.total();
   return estimate;
 }
 

@@ -48,13 +48,15 @@ struct TileConfig {
   std::int64_t swizzle = 0;  ///< bits (0 to 3) of the row number XORed into the number of the 16-byte chunk; 0 = off
   Raster raster;
   std::int64_t register_cap = 0;  ///< ptxas' maxrregcount; 0 = none
+  std::int64_t min_ctas = 0;      ///< CTAs per SM in __launch_bounds__; 0 = as many as register_plan.h plans for
   std::int64_t registers = 0;     ///< registers per thread if known (from ptxas); 0 = estimate them
   DataType dtype = DataType::kF32;
   Layout layout = Layout::kNN;
   friend bool operator==(const TileConfig&, const TileConfig&) = default;
 };
 
-/// C (M x N) = A (M x K) * B (K x N), `batch` times; K cut into `split_k` parts that different CTAs compute.
+/// C (M x N) = alpha A (M x K) * B (K x N) + beta C, `batch` times; K cut into `split_k` parts that different CTAs
+/// compute. Only whether alpha is 1 and beta 0 matters to time.
 struct Problem {
   std::int64_t m = 0;
   std::int64_t n = 0;
@@ -63,6 +65,8 @@ struct Problem {
   std::int64_t split_k = 1;
   std::int64_t batch = 1;
   std::int64_t c_bytes = 0;  ///< bytes of an element of C; 0 = as A and B
+  double alpha = 1.0;
+  double beta = 0.0;  ///< not 0: C is read too
 };
 
 [[nodiscard]] std::string_view to_string(Family family);
@@ -124,11 +128,13 @@ struct RegisterEstimate {
   std::int64_t operands = 0;   ///< fragments of A and B
   std::int64_t staging = 0;    ///< values on their way from global to shared memory (copy path `reg`)
   std::int64_t addresses = 0;  ///< pointers, indices, loop counters
+  std::int64_t wanted = 0;     ///< what ptxas takes where nothing holds it back: loads issued further ahead
   [[nodiscard]] constexpr std::int64_t total() const { return accumulators + operands + staging + addresses; }
 };
 
-/// Estimate before there is code. SIMT: a fit on about 150 kernels that ptxas 13.0 made of kernels/simt; most are
-/// within 8 registers. mma: the same on kernels/mma; usual tiles are within 8, a third of unusual ones
+/// Estimate before there is code. SIMT: two fits on what ptxas 13.0 makes of kernels/simt: the sum is what it allocates
+/// when it chooses by itself (recorded kernels included), `wanted` when it is told that one CTA per SM will do
+/// (traces/calibration/ptxas/simt.csv). mma: a fit on kernels/mma; usual tiles are within 8, a third of unusual ones
 /// (warp tiles 16 or 96 wide, TF32 with a swizzle) is not. What is staged on the copy path `reg` counts as operands.
 /// The error can change the resident CTAs.
 [[nodiscard]] RegisterEstimate estimate_registers(const TileConfig& config);

@@ -23,7 +23,7 @@ TileWork work_of(const TileConfig& config, const GpuSpec& gpu, double clock_mhz)
   work.shared_bytes = shared_bytes(config);
   work.register_estimate = estimate_registers(config);
   work.spill = spill_of(config);
-  work.registers = std::min(work.spill.demand, work.spill.limit);
+  work.registers = registers_per_thread(config);
   const std::int64_t fma = config.bm * config.bn * config.bk;
   work.flops_per_k_step = 2 * fma;
   work.fma_per_thread_k_step = fma / work.threads;

@@ -14,6 +14,7 @@
 #include "model/gpu_spec.h"
 #include "model/legality.h"
 #include "model/occupancy.h"
+#include "model/register_plan.h"
 #include "model/result.h"
 #include "model/roofline.h"
 #include "model/tile_access.h"

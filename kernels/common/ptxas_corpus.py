@@ -22,7 +22,7 @@ RZ = 255
 class Family:
     """A kernel family. `defaults` are the keys of its `compile`; threads_of(config), shared_bytes_of(config),
     name_of(config) and illegal(config) (why not, or None) say what the keys mean; the multiply instructions are the
-    class `product`, products_of(config) of them a slice; `classes` are further classes of instructions, in front."""
+    class `product`, products_of(config) of them a slice; complete(config) fills in keys that depend on the others; `classes` are further classes of instructions, in front."""
 
     def __init__(self, folder, name, defaults, product, classes=()):
         self.folder = folder
@@ -53,6 +53,9 @@ class Family:
                     words = variant.strip().rstrip('+').split()
                     self.add(tile, numbers, words, variant.strip().endswith('+'), is_plain)
         self.check()
+
+    def complete(self, config):
+        """Before a configuration is compiled."""
 
     def check(self):
         names = [self.name_of(config) for config, _, _ in self.entries]
@@ -275,6 +278,7 @@ def build(family, folder):
         path = os.path.join(work, 'kernel.cubin')
         for config, keep, plain in family.entries:
             name = family.name_of(config)
+            family.complete(config)
             text = compile_one(family, config, path)
             cubin = Cubin(path)
             row = {'name': name, 'plain': int(plain)}

@@ -49,6 +49,18 @@ __device__ __forceinline__ void async_wait() {
 // Order of CTAs; the grid is (tiles along N, tiles along M) for all of them.
 enum Raster { kAlongN, kAlongM, kGroup };
 
+// C = A B, C = alpha A B + beta C, or C = alpha A B, which does not read C.
+enum Epilogue { kPlain, kScaleAndAdd, kScale };
+
+template <Epilogue kEpilogue>
+__device__ __forceinline__ float finished(float sum, const float* element, float alpha, float beta) {
+  if constexpr (kEpilogue == kScaleAndAdd) {
+    return alpha * sum + beta * *element;
+  } else {
+    return kEpilogue == kScale ? alpha * sum : sum;
+  }
+}
+
 struct Tile {
   int row;
   int column;

@@ -71,7 +71,7 @@ void multiply_add(float (&sum)[4], const unsigned (&a)[4], const unsigned (&b)[2
 using Kernel = tile_gemm_mma::TileMma<tile_gemm_mma::TILE_TYPE, TILE_BM, TILE_BN, TILE_BK, TILE_WM, TILE_WN,
                                       TILE_STAGES, TILE_VEC, TILE_PAD_A, TILE_PAD_B, TILE_SWIZZLE, (TILE_ASYNC != 0),
                                       (TILE_TRANSPOSED_A != 0), (TILE_TRANSPOSED_B != 0), tile_parts::TILE_RASTER,
-                                      TILE_GROUP, (TILE_RAGGED != 0), (TILE_EPILOGUE != 0)>;
+                                      TILE_GROUP, (TILE_RAGGED != 0), static_cast<tile_parts::Epilogue>(TILE_EPILOGUE)>;
 
 namespace {
 
@@ -126,7 +126,7 @@ bool check(int m, int n, int k) {
   const std::vector<float> before(numbers.begin(), numbers.end());
   std::vector<float> c = before;
   const float alpha = TILE_EPILOGUE ? 2.0F : 1.0F;
-  const float beta = TILE_EPILOGUE ? 3.0F : 0.0F;
+  const float beta = TILE_EPILOGUE == 1 ? 3.0F : 0.0F;
   gridDim = {static_cast<unsigned>((n + TILE_BN - 1) / TILE_BN), static_cast<unsigned>((m + TILE_BM - 1) / TILE_BM)};
   host_cta::body = [&] { Kernel::run(m, n, k, stored_a.data(), stored_b.data(), c.data(), alpha, beta); };
   for (blockIdx.y = 0; blockIdx.y < gridDim.y; ++blockIdx.y) {

@@ -240,7 +240,7 @@ struct Operand {
 
 template <Type kType, int kBm, int kBn, int kBk, int kWm, int kWn, int kStages, int kVec, int kPadA, int kPadB,
           int kSwizzle, bool kAsync, bool kTransposedA, bool kTransposedB, Raster kRaster, int kGroupRows, bool kRagged,
-          bool kScaled>
+          Epilogue kEpilogue>
 struct TileMma {
   static_assert(kBm % kWm == 0 && kBn % kWn == 0, "warp tiles cover the tile");
   static constexpr int kWarpColumns = kBn / kWn;
@@ -409,13 +409,12 @@ struct TileMma {
         const float second = sums[i / 2][j][i % 2 * 2 + 1];
         if constexpr (kRagged) {
           if (column >= n) break;
-          element[0] = kScaled ? alpha * first + beta * element[0] : first;
+          element[0] = finished<kEpilogue>(first, element, alpha, beta);
           if (column + 1 >= n) break;
-          element[1] = kScaled ? alpha * second + beta * element[1] : second;
-        } else if constexpr (kScaled) {
-          store_pair(element, alpha * first + beta * element[0], alpha * second + beta * element[1]);
+          element[1] = finished<kEpilogue>(second, element + 1, alpha, beta);
         } else {
-          store_pair(element, first, second);
+          store_pair(element, finished<kEpilogue>(first, element, alpha, beta),
+                     finished<kEpilogue>(second, element + 1, alpha, beta));
         }
       }
     }

@@ -54,20 +54,10 @@ struct Operand {
   static_assert(kSwizzle >= 0 && kSwizzle <= 3, "SWIZZLE is 0 to 3");
   static_assert(kSwizzle == 0 || (kPad == 0 && kPitch % (4 << kSwizzle) == 0), "the swizzle permutes whole blocks");
 
-  const float* own;   // first element of the current slice that this thread copies
-  long long leading;  // elements between rows in global memory
-  int extent_left;    // rows (columns) of the matrix from the tile on
-  int k_left;         // the same along K, from the current slice on
-
-  __device__ __forceinline__ Operand(const float* matrix, int extent, int k, int first)
-      : own(matrix), leading(kTransposing ? k : extent), extent_left(extent - first), k_left(k) {
-    own += (kTransposing ? first * leading : first) + row_of(0) * leading + column_of(0);
-  }
-
-  __device__ __forceinline__ void next_slice() {
-    own += kTransposing ? kBk : kBk * leading;
-    k_left -= kBk;
-  }
+  const float* matrix;
+  int extent;  // rows of A, columns of B
+  int depth;   // K
+  int first;   // row (column) that the tile begins with
 
   // Offset in shared memory of element `x` of K-row `k`. Rows shorter than a bank row (32 words) take the number of the
   // bank row instead of their own, so that rows which lie side by side are permuted alike.
@@ -86,27 +76,26 @@ struct Operand {
   static __device__ __forceinline__ int column_of(int load) {
     return (static_cast<int>(threadIdx.x) + load * kThreads) * kVec % kColumns;
   }
-  // Where the loads of a thread lie to each other is the same for all threads if a round of loads is whole rows or a
-  // part of one; said so, the compiler need not find out.
-  __device__ __forceinline__ const float* source(int load) const {
-    constexpr int kRound = kThreads * kVec;
-    if constexpr (kRound % kColumns == 0 || kColumns % kRound == 0) {
-      return own + load * kRound / kColumns * leading + load * kRound % kColumns;
-    } else {
-      return own + (row_of(load) - row_of(0)) * leading + (column_of(load) - column_of(0));
-    }
+  // Row and column of the matrix, as global memory holds it, that load `load` of the slice from `k` on begins with.
+  __device__ __forceinline__ int source_row(int load, int k) const { return (kTransposing ? first : k) + row_of(load); }
+  __device__ __forceinline__ int source_column(int load, int k) const {
+    return (kTransposing ? k : first) + column_of(load);
+  }
+  __device__ __forceinline__ const float* source(int load, int k) const {
+    const long long leading = kTransposing ? depth : extent;
+    return matrix + source_row(load, k) * leading + source_column(load, k);
   }
   // Rows are aligned to the vector, so it never straddles the edge of the matrix.
-  __device__ __forceinline__ bool inside(int load) const {
-    return row_of(load) < (kTransposing ? extent_left : k_left) &&
-           column_of(load) < (kTransposing ? k_left : extent_left);
+  __device__ __forceinline__ bool inside(int load, int k) const {
+    return source_row(load, k) < (kTransposing ? extent : depth) &&
+           source_column(load, k) < (kTransposing ? depth : extent);
   }
 
-  __device__ __forceinline__ void load(Stage& stage) const {
+  __device__ __forceinline__ void load(Stage& stage, int k) const {
     TILE_GEMM_UNROLL
     for (int i = 0; i < kLoads; ++i) {
-      if (!kRagged || inside(i)) {
-        stage[i] = *reinterpret_cast<const Vector*>(source(i));
+      if (!kRagged || inside(i, k)) {
+        stage[i] = *reinterpret_cast<const Vector*>(source(i, k));
       } else {
         stage[i] = Vector{};
       }
@@ -130,19 +119,19 @@ struct Operand {
   }
 
   // cp.async cannot scatter: what is transposed goes in pieces of 4 bytes.
-  __device__ __forceinline__ void copy(float* shared) const {
+  __device__ __forceinline__ void copy(float* shared, int k) const {
     TILE_GEMM_UNROLL
     for (int i = 0; i < kLoads; ++i) {
       const int row = row_of(i);
       const int column = column_of(i);
-      const bool valid = !kRagged || inside(i);
+      const bool valid = !kRagged || inside(i, k);
       if constexpr (kTransposing) {
         TILE_GEMM_UNROLL
         for (int piece = 0; piece < kVec; ++piece) {
-          async_copy<4, kRagged>(shared + offset(column + piece, row), source(i) + piece, valid);
+          async_copy<4, kRagged>(shared + offset(column + piece, row), source(i, k) + piece, valid);
         }
       } else {
-        async_copy<4 * kVec, kRagged>(shared + offset(row, column), source(i), valid);
+        async_copy<4 * kVec, kRagged>(shared + offset(row, column), source(i, k), valid);
       }
     }
   }
@@ -164,7 +153,8 @@ struct Operand {
 };
 
 template <int kBm, int kBn, int kBk, int kTm, int kTn, int kStages, int kVec, int kPadA, int kPadB, int kSwizzle,
-          bool kAsync, bool kTransposedA, bool kTransposedB, Raster kRaster, int kGroupRows, bool kRagged, bool kScaled>
+          bool kAsync, bool kTransposedA, bool kTransposedB, Raster kRaster, int kGroupRows, bool kRagged,
+          Epilogue kEpilogue>
 struct TileGemm {
   static_assert(kBm % kTm == 0 && kBn % kTn == 0, "thread tiles cover the tile");
   static constexpr int kThreadColumns = kBn / kTn;
@@ -218,29 +208,27 @@ struct TileGemm {
   }
 
   // One buffer: the slice waits in registers (or its copy is not started) until everyone is done with the last one.
-  static __device__ __forceinline__ void run_single(float (&sums)[kTm][kTn], OperandA& a, OperandB& b, int slices,
-                                                    int row, int column) {
+  static __device__ __forceinline__ void run_single(float (&sums)[kTm][kTn], const OperandA& a, const OperandB& b,
+                                                    int depth, int row, int column) {
     float* const tile_a = shared_a();
     float* const tile_b = shared_b();
-    for (int slice = 0; slice < slices; ++slice) {
+    for (int k = 0; k < depth; k += kBk) {
       if constexpr (kAsync) {
         __syncthreads();
-        a.copy(tile_a);
-        b.copy(tile_b);
+        a.copy(tile_a, k);
+        b.copy(tile_b, k);
         async_commit();
         async_wait<0>();
       } else {
         typename OperandA::Stage stage_a;
         typename OperandB::Stage stage_b;
-        a.load(stage_a);
-        b.load(stage_b);
+        a.load(stage_a, k);
+        b.load(stage_b, k);
         __syncthreads();
         OperandA::store(tile_a, stage_a);
         OperandB::store(tile_b, stage_b);
       }
       __syncthreads();
-      a.next_slice();
-      b.next_slice();
       multiply(sums, tile_a, tile_b, row, column);
     }
   }
@@ -248,23 +236,21 @@ struct TileGemm {
   // Several buffers through registers: the next slice is loaded before the current one is multiplied and stored after;
   // the last slice is multiplied behind the loop. One barrier a slice suffices, since the buffer that is written was
   // read before the last barrier.
-  static __device__ __forceinline__ void run_registers(float (&sums)[kTm][kTn], OperandA& a, OperandB& b, int slices,
-                                                       int row, int column) {
+  static __device__ __forceinline__ void run_registers(float (&sums)[kTm][kTn], const OperandA& a, const OperandB& b,
+                                                       int depth, int row, int column) {
     float* const tiles_a = shared_a();
     float* const tiles_b = shared_b();
     typename OperandA::Stage stage_a;
     typename OperandB::Stage stage_b;
-    a.load(stage_a);
-    b.load(stage_b);
+    a.load(stage_a, 0);
+    b.load(stage_b, 0);
     OperandA::store(tiles_a, stage_a);
     OperandB::store(tiles_b, stage_b);
     __syncthreads();
     int buffer = 0;
-    for (int slice = 1; slice < slices; ++slice) {
-      a.next_slice();
-      b.next_slice();
-      a.load(stage_a);
-      b.load(stage_b);
+    for (int k = kBk; k < depth; k += kBk) {
+      a.load(stage_a, k);
+      b.load(stage_b, k);
       multiply(sums, tiles_a + buffer * OperandA::kFloats, tiles_b + buffer * OperandB::kFloats, row, column);
       buffer = next_buffer<kStages>(buffer);
       OperandA::store(tiles_a + buffer * OperandA::kFloats, stage_a);
@@ -276,30 +262,26 @@ struct TileGemm {
 
   // Several buffers with cp.async: kStages - 1 slices are under way. The one barrier of a slice says both that
   // everyone's copies of it have arrived and that the buffer read last may be overwritten.
-  static __device__ __forceinline__ void run_async(float (&sums)[kTm][kTn], OperandA& a, OperandB& b, int slices,
-                                                   int row, int column) {
+  static __device__ __forceinline__ void run_async(float (&sums)[kTm][kTn], const OperandA& a, const OperandB& b,
+                                                   int depth, int row, int column) {
     float* const tiles_a = shared_a();
     float* const tiles_b = shared_b();
     TILE_GEMM_UNROLL
     for (int ahead = 0; ahead < kStages - 1; ++ahead) {
-      if (ahead < slices) {
-        a.copy(tiles_a + ahead * OperandA::kFloats);
-        b.copy(tiles_b + ahead * OperandB::kFloats);
-        a.next_slice();
-        b.next_slice();
+      if (ahead * kBk < depth) {
+        a.copy(tiles_a + ahead * OperandA::kFloats, ahead * kBk);
+        b.copy(tiles_b + ahead * OperandB::kFloats, ahead * kBk);
       }
       async_commit();
     }
     int buffer = 0;
     int filled = kStages - 1;
-    for (int slice = 0; slice < slices; ++slice) {
+    for (int k = 0; k < depth; k += kBk) {
       async_wait<kStages - 2>();
       __syncthreads();
-      if (slice + kStages - 1 < slices) {
-        a.copy(tiles_a + filled * OperandA::kFloats);
-        b.copy(tiles_b + filled * OperandB::kFloats);
-        a.next_slice();
-        b.next_slice();
+      if (k + (kStages - 1) * kBk < depth) {
+        a.copy(tiles_a + filled * OperandA::kFloats, k + (kStages - 1) * kBk);
+        b.copy(tiles_b + filled * OperandB::kFloats, k + (kStages - 1) * kBk);
       }
       async_commit();  // also when nothing was copied, so that the wait counts slices
       multiply(sums, tiles_a + buffer * OperandA::kFloats, tiles_b + buffer * OperandB::kFloats, row, column);
@@ -322,7 +304,7 @@ struct TileGemm {
         const int column = first_column + j;
         if (kRagged && column >= n) break;
         float* const element = c + static_cast<long long>(row) * n + column;
-        *element = kScaled ? alpha * sums[i][j] + beta * *element : sums[i][j];
+        *element = finished<kEpilogue>(sums[i][j], element, alpha, beta);
       }
     }
   }
@@ -334,16 +316,15 @@ struct TileGemm {
     const int thread = static_cast<int>(threadIdx.x);
     const int row = thread / kThreadColumns * kTm;
     const int column = thread % kThreadColumns * kTn;
-    OperandA a(matrix_a, m, k, tile.row * kBm);
-    OperandB b(matrix_b, n, k, tile.column * kBn);
-    const int slices = kRagged ? (k + kBk - 1) / kBk : k / kBk;
+    const OperandA a{matrix_a, m, k, tile.row * kBm};
+    const OperandB b{matrix_b, n, k, tile.column * kBn};
     float sums[kTm][kTn] = {};
     if constexpr (kStages == 1) {
-      run_single(sums, a, b, slices, row, column);
+      run_single(sums, a, b, k, row, column);
     } else if constexpr (kAsync) {
-      run_async(sums, a, b, slices, row, column);
+      run_async(sums, a, b, k, row, column);
     } else {
-      run_registers(sums, a, b, slices, row, column);
+      run_registers(sums, a, b, k, row, column);
     }
     write(sums, m, n, matrix_c, tile.row * kBm + row, tile.column * kBn + column, alpha, beta);
   }

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "model/occupancy.h"
+#include "model/register_plan.h"
 #include "tests/model/tile_fixtures.h"
 
 namespace tilesim::model {
@@ -140,15 +141,11 @@ TEST_CASE("Legality A13, A21, A23: one CTA per SM, limited by shared memory") {
 }
 
 TEST_CASE("Legality I01: 1,024 threads leave 64 registers, 32 threads leave 255") {
-  TileConfig config;
-  config.tm = config.tn = 4;
-  CHECK(threads_per_cta(config) == 1024);
-  CHECK(register_limit(config) == 64);
-  config.bm = config.bn = 16;
-  config.tm = 4;
-  config.tn = 2;
-  CHECK(threads_per_cta(config) == 32);
-  CHECK(register_limit(config) == 255);
+  CHECK(register_share(1024, 1) == 64);
+  CHECK(register_share(32, 1) == 255);
+  // 64 warps share the file of four parts: 4,096 registers of 32 lanes each, 16 warps: 32 registers a thread.
+  CHECK(register_share(256, 8) == 32);
+  CHECK(register_share(256, 3) == 80);
 }
 
 TEST_CASE("Devices L09: 8 tensor cores per SM on 7.0 and 7.5, 4 from 8.0 on") {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "model/register_plan.h"
 #include "tools/lib/run_program.h"
 #include "tools/lib/scratch_folder.h"
 #include "traces/cubin/cubin_reader.h"
@@ -25,6 +26,9 @@ bool ragged(const model::TileConfig& config, const model::Problem& problem) {
   return problem.m % config.bm != 0 || problem.n % config.bn != 0 || problem.k % config.bk != 0;
 }
 
+/// EPILOGUE of the kernels' `compile`.
+int epilogue_of(const model::Problem& problem) { return problem.beta != 0.0 ? 1 : problem.alpha != 1.0 ? 2 : 0; }
+
 std::vector<std::string> keys_of(const model::TileConfig& c, const model::Problem& problem) {
   const bool mma = c.family == model::Family::kMma;
   std::vector<std::string> keys{fmt::format("BM={}", c.bm),
@@ -41,7 +45,9 @@ std::vector<std::string> keys_of(const model::TileConfig& c, const model::Proble
                                 fmt::format("LAYOUT={}", to_string(c.layout)),
                                 fmt::format("RASTER={}", to_string(c.raster)),
                                 fmt::format("RAGGED={}", ragged(c, problem) ? 1 : 0),
-                                fmt::format("REGS={}", c.register_cap)};
+                                fmt::format("EPILOGUE={}", epilogue_of(problem)),
+                                fmt::format("REGS={}", c.register_cap),
+                                fmt::format("MIN_CTAS={}", model::planned_ctas(c))};
   if (mma) {
     keys.push_back(fmt::format("DTYPE={}", to_string(c.dtype)));
   }
@@ -66,9 +72,12 @@ Result<CompiledTile> load_compiled_tile(const std::filesystem::path& path, const
   }
   constexpr std::int64_t kOutputBytes = 4;  // C is FP32
   const std::int64_t bytes = model::element_bytes(config.dtype);
-  const std::string arguments =
+  std::string arguments =
       fmt::format("i32:{},i32:{},i32:{},ptr:{},ptr:{},ptr:{}", problem.m, problem.n, problem.k,
                   bytes * problem.m * problem.k, bytes * problem.k * problem.n, kOutputBytes * problem.m * problem.n);
+  if (epilogue_of(problem) != 0) {
+    arguments += fmt::format(",f32:{},f32:{}", problem.alpha, problem.beta);
+  }
   auto parsed = traces::parse_arguments(arguments);
   if (!parsed) {
     return tl::unexpected<Error>(parsed.error());

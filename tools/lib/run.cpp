@@ -58,8 +58,8 @@ Result<RunResult> run_code(const model::GpuSpec& gpu, const RunRequest& request,
   result.spilled_bytes = code.spilled_bytes;
   if (code.spilled_bytes > 0 && !request.compile) {
     result.kernel.notes.push_back(
-        fmt::format("warning: {} B per thread are spilled, which costs no time here: the kernel is slower than this, "
-                    "several times with hundreds of bytes; --compile replays the spills",
+        fmt::format("warning: {} B per thread are spilled: how often ptxas moves them is a rough estimate; --compile "
+                    "replays what it does",
                     code.spilled_bytes));
   }
   auto gap = split_gap(result.kernel, *code.source, result.sheet, request.threads);

@@ -47,7 +47,8 @@ Json config_json(const model::TileConfig& c) {
               {"pad_b", c.pad_b},
               {"swizzle", c.swizzle},
               {"raster", model::to_string(c.raster)},
-              {"register_cap", c.register_cap}};
+              {"register_cap", c.register_cap},
+              {"min_ctas", model::planned_ctas(c)}};
 }
 
 Json problem_json(const model::TileSheet& s, bool assumed) {
@@ -56,6 +57,8 @@ Json problem_json(const model::TileSheet& s, bool assumed) {
               {"k", s.problem.k},
               {"dtype", model::to_string(s.config.dtype)},
               {"layout", model::to_string(s.config.layout)},
+              {"alpha", s.problem.alpha},
+              {"beta", s.problem.beta},
               {"split_k", s.problem.split_k},
               {"batch", s.problem.batch},
               {"assumed", assumed}};

@@ -32,8 +32,10 @@ std::string work_lines(const model::TileSheet& s) {
 std::string problem_lines(const model::TileSheet& s, bool assumed) {
   const model::Problem& p = s.problem;
   const model::TileIntensity& x = s.intensity;
-  const std::string parts = (p.split_k > 1 ? fmt::format(", split-k {}", p.split_k) : "") +
-                            (p.batch > 1 ? fmt::format(", batch {}", p.batch) : "");
+  const std::string parts =
+      (p.split_k > 1 ? fmt::format(", split-k {}", p.split_k) : "") +
+      (p.batch > 1 ? fmt::format(", batch {}", p.batch) : "") +
+      (p.alpha != 1.0 || p.beta != 0.0 ? fmt::format(", alpha {}, beta {}", p.alpha, p.beta) : "");
   return fmt::format("Problem    {} x {} x {} {} {}{}{}: {}, at least {} to and from DRAM\n", p.m, p.n, p.k,
                      model::to_string(s.config.dtype), model::to_string(s.config.layout), parts,
                      assumed ? " (assumed)" : "", si(real(s.whole.flops.products), "FLOP"),

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <utility>
 
 #include "model/legality.h"
 #include "model/roofline.h"
@@ -18,6 +20,7 @@ namespace {
 constexpr std::int64_t kAssumedExtent = 4096;
 constexpr std::int64_t kMaxSplits = 65535;
 constexpr std::int64_t kVectorBytes = 16;
+constexpr double kLargestFactor = std::numeric_limits<float>::max();
 
 /// An integer flag and the field it goes to.
 struct IntegerFlag {
@@ -94,12 +97,14 @@ Result<void> read_names(const Invocation& invocation, model::TileConfig& c) {
 }  // namespace
 
 std::vector<Flag> problem_flags() {
-  const std::string group = "Problem: C (M x N) = A (M x K) * B (K x N)";
+  const std::string group = "Problem: C (M x N) = alpha * A (M x K) * B (K x N) + beta * C";
   return {{"m", "N", "rows of C (default: 4096 for all three)", group, {}, false},
           {"n", "N", "columns of C", group, {}, false},
           {"k", "N", "depth of the product", group, {}, false},
           {"dtype", "TYPE", "f32, tf32, f16 or bf16 (default f32)", group, {}, false},
           {"layout", "AB", "nn, nt, tn or tt: n = stored as written, row-major (default nn)", group, {}, false},
+          {"alpha", "X", "factor of the product (default 1)", group, {}, false},
+          {"beta", "X", "not 0: C is read as well as written (default 0)", group, {}, false},
           {"split-k", "N", "parts of K that different CTAs compute", group, {"split_k_slices"}, false},
           {"batch", "N", "independent products", group, {"batch_count"}, false}};
 }
@@ -124,7 +129,13 @@ std::vector<Flag> tile_flags() {
           {"pad-a", "N", "elements added to each row of A in shared memory", more, {}, false},
           {"pad-b", "N", "the same for B", more, {}, false},
           {"swizzle", "BITS", "0 to 3: bits of the row XORed into the 16-byte chunk", more, {}, false},
-          {"raster", "ORDER", "order of CTAs: n, m or group:G (default n)", more, {}, false}};
+          {"raster", "ORDER", "order of CTAs: n, m or group:G (default n)", more, {}, false},
+          {"min-ctas",
+           "N",
+           "CTAs per SM in __launch_bounds__ (default: as many as the estimate plans for)",
+           more,
+           {},
+           false}};
 }
 
 bool has_tile(const Invocation& invocation) {
@@ -139,7 +150,7 @@ Result<model::TileConfig> tile_from(const Invocation& invocation) {
   }
   c.vec = kVectorBytes / model::element_bytes(c.dtype);
   const std::int64_t most = model::kMaxTileExtent;
-  const std::array<IntegerFlag, 13> integers{{{"bm", 1, most, &c.bm},
+  const std::array<IntegerFlag, 14> integers{{{"bm", 1, most, &c.bm},
                                               {"bn", 1, most, &c.bn},
                                               {"bk", 1, most, &c.bk},
                                               {"tm", 1, most, &c.tm},
@@ -151,6 +162,7 @@ Result<model::TileConfig> tile_from(const Invocation& invocation) {
                                               {"pad-a", 0, most, &c.pad_a},
                                               {"pad-b", 0, most, &c.pad_b},
                                               {"swizzle", 0, 3, &c.swizzle},
+                                              {"min-ctas", 1, 32, &c.min_ctas},
                                               {"regs", 1, model::kMaxRegistersPerThread, &c.register_cap}}};
   for (const Result<void>& done : {read_integers(invocation, integers),
                                    read_product(invocation, "tile", {{"bm", &c.bm}, {"bn", &c.bn}, {"bk", &c.bk}}),
@@ -176,6 +188,13 @@ Result<ProblemChoice> problem_from(const Invocation& invocation) {
   }
   if (const auto done = read_name(invocation, "dtype", model::parse_data_type, p.dtype); !done) {
     return tl::unexpected<Error>(done.error());
+  }
+  for (const auto& [flag, field] : {std::pair{"alpha", &p.alpha}, std::pair{"beta", &p.beta}}) {
+    const auto value = invocation.real(flag, -kLargestFactor, kLargestFactor);
+    if (!value) {
+      return tl::unexpected<Error>(value.error());
+    }
+    *field = value->value_or(*field);
   }
   const int given = (p.m != 0 ? 1 : 0) + (p.n != 0 ? 1 : 0) + (p.k != 0 ? 1 : 0);
   if (given == 0) {

@@ -152,6 +152,36 @@ void CodeBuilder::barrier() {
   push(std::move(op));
 }
 
+void CodeBuilder::spill(std::int64_t values, std::int64_t loads, std::int64_t stores) {
+  if (values == 0) {
+    return;
+  }
+  std::vector<int> users;
+  for (int i = 0; i < next(); ++i) {
+    const MemoryOp kind = block_.operations[static_cast<std::size_t>(i)].code.memory;
+    if (kind == MemoryOp::kLoadShared || kind == MemoryOp::kLoadMatrix) {
+      users.push_back(i);
+    }
+  }
+  for (std::int64_t i = 0; i < loads && !users.empty(); ++i) {
+    Operation op =
+        memory(MemoryOp::kLoadGlobal, "LDL", kRegisterBytes, 1, 0, {AccessKind::kLocal, false, i % values, 0, 1});
+    op.kind = ResultKind::kShared;  // the L1 answers as fast
+    op.result = new_value(1);
+    const auto user = static_cast<std::size_t>(i * static_cast<std::int64_t>(users.size()) / loads);
+    block_.operations[static_cast<std::size_t>(users[user])].uses.push_back({op.result, 0});
+    push(std::move(op));
+  }
+  for (std::int64_t i = 0; i < stores && !users.empty(); ++i) {
+    Operation op =
+        memory(MemoryOp::kStoreGlobal, "STL", kRegisterBytes, 2, 0, {AccessKind::kLocal, false, i % values, 0, 1});
+    op.uses.push_back({static_cast<int>(i % address_), 0});
+    const auto user = static_cast<std::size_t>(i * static_cast<std::int64_t>(users.size()) / stores);
+    op.after = {users[user]};
+    push(std::move(op));
+  }
+}
+
 void CodeBuilder::branch() {
   Operation compare = operation(Pipe::kAlu, "ISETP.GE.AND");
   compare.result = new_value(1);
@@ -169,6 +199,52 @@ void CodeBuilder::exit() {
   op.code.control = ControlOp::kExit;
   after_all(op);
   push(std::move(op));
+}
+
+void CodeBuilder::begin_row() { integers(1, 1, Pipe::kFmaWide, "IMAD.WIDE"); }
+
+void CodeBuilder::store_sums(std::int64_t bytes, const std::vector<Use>& sums, const Access& access) {
+  PendingStore store{bytes, sums, access, -1};
+  if (accesses_.problem().beta != 0.0) {
+    Operation op = memory(MemoryOp::kLoadGlobal, width_name("LDG.E", bytes), bytes, 2, 0, access);
+    op.kind = ResultKind::kGlobal;
+    op.result = new_value(registers_for(bytes));
+    op.after = row_stores_;  // C may be read only behind earlier stores to it
+    store.read = op.result;
+    push(std::move(op));
+  }
+  row_.push_back(std::move(store));
+}
+
+void CodeBuilder::end_row() {
+  const model::Problem& problem = accesses_.problem();
+  const bool scales = problem.alpha != 1.0 || problem.beta != 0.0;
+  row_stores_.clear();
+  for (const PendingStore& store : row_) {
+    std::vector<Use> values = store.sums;
+    for (std::size_t i = 0; scales && i < values.size(); ++i) {
+      Operation scale = operation(Pipe::kFma, "FMUL");
+      scale.uses = {values[i]};
+      scale.result = new_value(1);
+      scale.code.flops_per_lane = 1;
+      values[i] = {scale.result, 0};
+      push(std::move(scale));
+      if (store.read >= 0) {
+        Operation add = operation(Pipe::kFma, "FFMA");
+        add.uses = {{store.read, static_cast<int>(i)}, values[i]};
+        add.result = new_value(1);
+        add.code.flops_per_lane = 2;
+        values[i] = {add.result, 0};
+        push(std::move(add));
+      }
+    }
+    Operation op = memory(MemoryOp::kStoreGlobal, width_name("STG.E", store.bytes), store.bytes,
+                          2 + registers_for(store.bytes), 0, store.access);
+    op.uses.insert(op.uses.end(), values.begin(), values.end());
+    row_stores_.push_back(next());
+    push(std::move(op));
+  }
+  row_.clear();
 }
 
 Operation CodeBuilder::operation(Pipe pipe, std::string name) {
@@ -212,6 +288,7 @@ void CodeBuilder::restart() {
   stores_.clear();
   loads_.clear();
   fragments_.clear();
+  row_stores_.clear();
   barrier_ = -1;
 }
 

@@ -33,6 +33,9 @@ class CodeBuilder {
   void wait_groups(std::int64_t left);
   /// After all stores and loads of the block so far; before everything that follows it in shared memory.
   void barrier();
+  /// Values in local memory: `loads` and `stores` of them, spread over the accesses of the block to shared memory,
+  /// which wait for what is loaded.
+  void spill(std::int64_t values, std::int64_t loads, std::int64_t stores);
   /// Back to the start of the loop; after everything.
   void branch();
   /// After everything.
@@ -48,11 +51,24 @@ class CodeBuilder {
   /// A load from shared memory into `width` registers; returns the value.
   int load_fragment(isa::MemoryOp kind, std::string name, std::int64_t bytes, int width, std::int64_t slice,
                     const Access& access);
+  /// A part of C goes to memory: `bytes` per lane, `sums` of them, by itself or as alpha A B + beta C. Between
+  /// begin_row() calls ptxas keeps reads of C in front of the stores.
+  void begin_row();
+  void store_sums(std::int64_t bytes, const std::vector<Use>& sums, const Access& access);
+  void end_row();
   /// "LDS.64" for 8 bytes; 4 bytes go without saying.
   [[nodiscard]] static std::string width_name(const char* opcode, std::int64_t bytes);
   void push(Operation op) { block_.operations.push_back(std::move(op)); }
 
  private:
+  /// A store to C that waits for the end of its row.
+  struct PendingStore {
+    std::int64_t bytes = 0;
+    std::vector<Use> sums;
+    Access access;
+    int read = -1;  ///< the value of C, if it is read
+  };
+
   void restart();
   void after_all(Operation& op) const;
   int new_value(int width);
@@ -66,6 +82,8 @@ class CodeBuilder {
   int address_ = 0;
   Block block_;
   std::vector<int> stores_, loads_, fragments_;
+  std::vector<PendingStore> row_;
+  std::vector<int> row_stores_;  ///< of the row before
   int barrier_ = -1;
 };
 

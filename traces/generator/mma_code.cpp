@@ -59,16 +59,18 @@ void MmaBuilder::store_c() {
   const std::int64_t pieces = in_bounds() ? 1 : 2;
   const std::int64_t bytes = kPairBytes / pieces;
   for (std::int64_t i = 0; i < c.wm / (model::kMmaRows / 2); ++i) {
-    integers(1, 1, Pipe::kFmaWide, "IMAD.WIDE");
+    begin_row();
     for (std::int64_t j = 0; j < c.wn / model::kMmaColumns; ++j) {
       for (std::int64_t piece = 0; piece < pieces; ++piece) {
-        Operation op = memory(
-            MemoryOp::kStoreGlobal, width_name("STG.E", bytes), bytes, 2 + static_cast<int>(bytes / kWordBytes), 0,
-            {AccessKind::kStoreC, false, i * model::kMmaRows / 2, j * model::kMmaColumns + piece, 2 / pieces});
-        op.uses.push_back({sum(i / 2, j), static_cast<int>(i % 2 * 2 + piece)});
-        push(std::move(op));
+        std::vector<Use> sums;
+        for (std::int64_t part = piece; part < piece + 2 / pieces; ++part) {
+          sums.push_back({sum(i / 2, j), static_cast<int>(i % 2 * 2 + part)});
+        }
+        store_sums(bytes, sums,
+                   {AccessKind::kStoreC, false, i * model::kMmaRows / 2, j * model::kMmaColumns + piece, 2 / pieces});
       }
     }
+    end_row();
   }
   exit();
 }

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <span>
 #include <string>
 
+#include "model/register_plan.h"
 #include "model/tile_layout.h"
 #include "traces/generator/mma_registers.h"
 
@@ -76,13 +78,24 @@ LoopOverhead loop_overhead(const model::TileConfig& config) {
   if (config.family == model::Family::kMma) {
     return mma_loop_overhead(config);
   }
-  const auto copies =
-      static_cast<int>(model::copies_per_thread(config, false) + model::copies_per_thread(config, true));
-  // What ptxas 13.0 spends on pointers, buffer addresses and the counter (traces/calibration/ptxas/simt.csv).
-  if (config.copy == model::CopyPath::kAsync) {
-    return {8 + 7 * copies / 2, 12};
+  // A fit on what ptxas 13.0 spends on addresses, buffers and the counter (traces/calibration/ptxas/simt.csv), by
+  // copies along K and across it; with a swizzle the fragments' addresses come to it.
+  double along = 0.0;
+  double across = 0.0;
+  for (const bool is_b : {false, true}) {
+    (model::k_contiguous(config, is_b) ? along : across) += static_cast<double>(model::copies_per_thread(config, is_b));
   }
-  return config.stages > 1 ? LoopOverhead{6 + 9 * copies / 4, 6} : LoopOverhead{3 + copies, 1};
+  const double fragments =
+      config.swizzle > 0
+          ? static_cast<double>(config.bk * (model::ceil_div(config.tm, 4) + model::ceil_div(config.tn, 4)))
+          : 0.0;
+  const auto wide = static_cast<int>(along + across);
+  const auto rest = [wide](double all) { return std::max(0, static_cast<int>(std::lround(all)) - wide); };
+  if (config.copy == model::CopyPath::kAsync) {
+    return {rest(10.3 + 10.0 * (along + across) + 1.7 * fragments), 10, wide};
+  }
+  return config.stages > 1 ? LoopOverhead{rest(2.0 + 5.5 * along + 11.2 * across + 0.65 * fragments), 6, wide}
+                           : LoopOverhead{rest(-2.5 + 6.4 * along + 8.6 * across + 0.39 * fragments), 0, wide};
 }
 
 int prologue_integers(const model::TileConfig& config) {
@@ -100,7 +113,7 @@ int fragment_budget(const model::TileConfig& config) {
       staged ? config.vec * (model::copies_per_thread(config, false) + model::copies_per_thread(config, true)) : 0);
   // The next step's fragments beside the present ones, or more if the registers that ptxas would take leave room.
   const auto room =
-      static_cast<int>(model::register_demand(config) - config.tm * config.tn) - address_registers(config);
+      static_cast<int>(model::registers_per_thread(config) - config.tm * config.tn) - address_registers(config);
   return std::max(2 * step + staging, room);
 }
 

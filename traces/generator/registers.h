@@ -13,6 +13,7 @@ namespace tilesim::traces::generator {
 struct LoopOverhead {
   int integers = 0;
   int uniform = 0;
+  int wide = 0;  ///< IMAD.WIDE: 64-bit addresses
 };
 [[nodiscard]] LoopOverhead loop_overhead(const model::TileConfig& config);
 

@@ -36,12 +36,11 @@ void SimtBuilder::multiply(std::int64_t slice) {
 void SimtBuilder::store_c() {
   const model::TileConfig& c = config();
   for (std::int64_t i = 0; i < c.tm; ++i) {
-    integers(1, 1, Pipe::kFmaWide, "IMAD.WIDE");
+    begin_row();
     for (std::int64_t j = 0; j < c.tn; ++j) {
-      Operation op = memory(MemoryOp::kStoreGlobal, "STG.E", kFloat, 3, 0, {AccessKind::kStoreC, false, i, j, 1});
-      op.uses.push_back({static_cast<int>(i * c.tn + j), 0});
-      push(std::move(op));
+      store_sums(kFloat, {{static_cast<int>(i * c.tn + j), 0}}, {AccessKind::kStoreC, false, i, j, 1});
     }
+    end_row();
   }
   exit();
 }

@@ -64,6 +64,8 @@ TileAccesses::Lane TileAccesses::lane(const Access& access, std::int64_t thread)
       return fragment_lane(access, thread);
     case AccessKind::kStoreC:
       return c_lane(access, thread);
+    case AccessKind::kLocal:
+      break;
   }
   return lane;
 }
@@ -104,6 +106,7 @@ int TileAccesses::add(const Access& access) {
     return static_cast<int>(found - accesses_.begin());
   }
   accesses_.push_back(access);
+  spilled_ = access.kind == AccessKind::kLocal ? std::max(spilled_, access.first + 1) : spilled_;
   std::vector<Lane>& lanes = lanes_.emplace_back();
   for (std::int64_t thread = 0; thread < threads_per_cta(config_); ++thread) {
     lanes.push_back(lane(access, thread));
@@ -122,6 +125,14 @@ void TileAccesses::describe(int access, int warp, const TilePosition& position, 
     out.active_mask = half ? 0xffffU : ~0U;
     for (std::size_t l = 0; l < out.addresses.size(); ++l) {
       out.addresses[l] = base + lanes[l].shared;
+    }
+    return;
+  }
+  if (a.kind == AccessKind::kLocal) {
+    const std::int64_t warps = threads_per_cta(config_) / isa::kWarpSize;
+    const std::int64_t line = (position.cta * warps + warp) * spilled_ + a.first;
+    for (unsigned l = 0; l < out.addresses.size(); ++l) {
+      out.addresses[l] = isa::local_address(static_cast<std::uint64_t>(line), l, 0);
     }
     return;
   }

@@ -18,6 +18,7 @@ enum class AccessKind : std::uint8_t {
   kLoadFragment,  ///< shared to registers
   kLoadMatrix,    ///< the same with LDSM
   kStoreC,
+  kLocal,  ///< spilled value number `first`, loaded or stored
 };
 
 struct Access {
@@ -36,6 +37,7 @@ struct TilePosition {
   std::int64_t k = 0;       ///< first of the CTA's part of K
   std::int64_t k_end = 0;
   std::int64_t batch = 0;
+  std::int64_t cta = 0;  ///< linear
 };
 
 /// Bytes at which the generated kernel's matrices and shared memory lie. The matrices are aligned to 256 bytes, apart.
@@ -84,6 +86,7 @@ class TileAccesses {
   std::uint64_t shared_base_[2] = {0, 0};
   AddressSpace space_;
   bool in_bounds_ = true;
+  std::int64_t spilled_ = 0;  ///< values of a thread in local memory
   std::vector<Access> accesses_;
   std::vector<std::vector<Lane>> lanes_;  ///< by access and thread
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/register_plan.h"
 #include "traces/generator/mma_code.h"
 #include "traces/generator/registers.h"
 #include "traces/generator/scheduler.h"
@@ -67,6 +68,7 @@ TileCode make_code(const model::TileConfig& config, TileAccesses& accesses) {
   emit.append(build.take(), kLargestRegisterCount);
 
   code.loop_begin = emit.size();
+  build.integers(overhead.wide, 1, Pipe::kFmaWide, "IMAD.WIDE");
   build.integers(overhead.integers, 2);
   build.integers(overhead.uniform, 2, Pipe::kUniform, "UIADD3");
   if (config.stages == 1) {
@@ -93,6 +95,8 @@ TileCode make_code(const model::TileConfig& config, TileAccesses& accesses) {
     build.barrier();
     code.peeled = 1;
   }
+  const model::Spill spill = model::spill_of(config);
+  build.spill(spill.registers, spill.loads_per_k_step, spill.stores_per_k_step);
   build.branch();
   emit.append(build.take(), budget);
   code.loop_end = emit.size();
@@ -105,10 +109,8 @@ TileCode make_code(const model::TileConfig& config, TileAccesses& accesses) {
   build.store_c();
   emit.append(build.take(), kLargestRegisterCount);
 
-  const auto demand = static_cast<int>(model::register_demand(config));
-  const int cap = config.register_cap != 0 ? static_cast<int>(config.register_cap) : kLargestRegisterCount;
-  code.registers = std::min(demand, cap);
-  code.spilled_bytes = std::int64_t{4} * (demand - code.registers);
+  code.registers = static_cast<int>(model::registers_per_thread(config));
+  code.spilled_bytes = std::int64_t{4} * spill.registers;
   code.program.name = "tile_gemm";
   code.program.registers_referenced = code.registers;
   return std::move(code);

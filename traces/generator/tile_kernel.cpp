@@ -45,8 +45,9 @@ struct TileKernel::Impl {
     trips = slices - code.peeled;
     next_global.resize(code.references.size() + 1, static_cast<std::uint32_t>(code.references.size()));
     for (std::size_t i = code.references.size(); i-- > 0;) {
-      next_global[i] =
-          isa::is_global(code.program.instructions[i].memory) ? static_cast<std::uint32_t>(i) : next_global[i + 1];
+      const bool global = isa::is_global(code.program.instructions[i].memory) &&
+                          accesses.at(code.references[i].access).kind != AccessKind::kLocal;
+      next_global[i] = global ? static_cast<std::uint32_t>(i) : next_global[i + 1];
     }
     estimate.registers = code.registers;
     estimate.spilled_bytes = code.spilled_bytes;
@@ -64,6 +65,7 @@ struct TileKernel::Impl {
     at.k = part * slices * config().bk;
     at.k_end = std::min(problem.k, at.k + slices * config().bk);
     at.batch = id / tiles / problem.split_k;
+    at.cta = id;
     return at;
   }
   [[nodiscard]] const model::TileConfig& config() const { return accesses.config(); }
