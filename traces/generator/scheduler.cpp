@@ -50,6 +50,7 @@ class ListScheduler {
         users_left_(block.values.size(), 0),
         done_(block.operations.size(), false),
         ready_(block.operations.size(), 0),
+        arrival_(block.operations.size(), 0),
         deadline_(block.operations.size(), kNever) {
     link();
     if (options.early_loads) {
@@ -182,6 +183,9 @@ class ListScheduler {
     const int position = next_product_;
     const bool product_left = position < static_cast<int>(products_.size());
     const bool product_unblocked = product_left && unblocked(products_[static_cast<std::size_t>(position)]);
+    // While the next product waits for its fragments, other loads cost nothing.
+    const bool product_waits =
+        product_unblocked && arrival_[static_cast<std::size_t>(products_[static_cast<std::size_t>(position)])] > cycle_;
     int first_unblocked = -1;
     while (first_other_ < others_.size() && done_[static_cast<std::size_t>(others_[first_other_])]) {
       ++first_other_;
@@ -197,7 +201,7 @@ class ListScheduler {
       }
       first_unblocked = first_unblocked < 0 ? op : first_unblocked;
       const bool memory = block_.operations[at].code.memory != isa::MemoryOp::kNone;
-      const bool too_soon = memory && since_memory_ < kMemoryInterval && product_unblocked;
+      const bool too_soon = memory && since_memory_ < kMemoryInterval && product_unblocked && !product_waits;
       if (deadline_[at] <= position && !too_soon && ready_[at] <= cycle_ && (fits(op) || !product_unblocked)) {
         return op;
       }
@@ -246,7 +250,7 @@ class ListScheduler {
   void issue(int op) {
     const auto at = static_cast<std::size_t>(op);
     const Operation& operation = block_.operations[at];
-    cycle_ = std::max(cycle_, ready_[at]);
+    cycle_ = std::max({cycle_, ready_[at], is_product(operation) ? arrival_[at] : 0});
     if (options_.early_loads) {
       cycle_ = std::max(
           {cycle_, is_product(operation) ? product_free_ : cycle_, is_memory(operation) ? memory_free_ : cycle_});
@@ -272,6 +276,10 @@ class ListScheduler {
     const int wait = known && operation.result >= 0 ? latency(operation) : 1;
     for (const int s : successors_[at]) {
       ready_[static_cast<std::size_t>(s)] = std::max(ready_[static_cast<std::size_t>(s)], cycle_ + wait);
+      if (!options_.early_loads && operation.kind == ResultKind::kShared) {
+        arrival_[static_cast<std::size_t>(s)] =
+            std::max(arrival_[static_cast<std::size_t>(s)], cycle_ + latency(operation));
+      }
     }
     ++cycle_;
   }
@@ -282,7 +290,9 @@ class ListScheduler {
   std::vector<std::vector<int>> predecessors_, successors_;
   std::vector<int> products_, others_;
   std::vector<bool> done_;
-  std::vector<int> ready_, deadline_;
+  std::vector<int> ready_;
+  std::vector<int> arrival_;  ///< cycle at which the fragments of a product are there
+  std::vector<int> deadline_;
   int next_product_ = 0;
   std::size_t first_other_ = 0;
   int since_memory_ = kMemoryInterval;
