@@ -135,6 +135,5 @@ TEST_CASE("estimated code against measured kernels of the same tiles") {
   }
   fmt::print("MAPE {:.1f} %, resident CTAs as measured in {} of {}\n", 100.0 * sum / count, same_ctas, count);
   CHECK(sum / count < 0.12);
-  // Known gap: all 10 are wanted. These kernels come from other sources than kernels/simt, which the estimate follows.
-  CHECK(same_ctas >= 6);
+  CHECK(same_ctas == count);
 }

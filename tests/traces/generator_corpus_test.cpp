@@ -146,8 +146,7 @@ TEST_CASE("generated SIMT code against ptxas: registers, resident CTAs, main loo
   CHECK(score.compared >= 60);
   CHECK(score.registers >= 90.0);
   CHECK(score.loops >= 95.0);
-  // Known gap: 95 % is wanted. Small CTAs change their number with every 8 registers.
-  CHECK(score.ctas >= 80.0);
+  CHECK(score.ctas >= 95.0);
 }
 
 TEST_CASE("generated mma code against ptxas: registers, resident CTAs, main loop") {

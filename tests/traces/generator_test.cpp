@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <map>
 #include <random>
+#include <set>
 #include <span>
 #include <unordered_map>
 
 #include "model/legality.h"
+#include "model/register_plan.h"
 #include "model/shared_memory_rules.h"
 #include "model/tile_access.h"
 #include "sim/isa/lane_address.h"
@@ -81,6 +84,88 @@ void walk(const TileKernel& kernel, isa::WarpStream& warp, Visit&& visit) {
 }
 
 }  // namespace
+
+TEST_CASE("with beta every element of C is read once, in front of its store; without it none is") {
+  for (const model::Family family : {model::Family::kSimt, model::Family::kMma}) {
+    for (const double beta : {0.0, 0.5}) {
+      CAPTURE(static_cast<int>(family), beta);
+      Case c;
+      c.config.family = family;
+      c.config.dtype = c.problem.dtype =
+          family == model::Family::kSimt ? model::DataType::kF32 : model::DataType::kBf16;
+      c.config.vec = 4;
+      c.problem.m = 200;  // ragged
+      c.problem.n = 136;
+      c.problem.k = 64;
+      c.problem.alpha = 2.0;
+      c.problem.beta = beta;
+      const auto kernel = TileKernel::create(c.config, c.problem);
+      REQUIRE(kernel.has_value());
+      std::set<std::uint64_t> read, written;
+      std::uint64_t lowest = ~std::uint64_t{0};  // of C, which lies behind A and B
+      for (const bool stores : {true, false}) {
+        for (std::uint64_t cta = 0; cta < (*kernel)->grid().count(); ++cta) {
+          const auto stream = (*kernel)->open(cta, nullptr);
+          for (int w = 0; w < stream->warp_count(); ++w) {
+            walk(**kernel, stream->warp(w), [&](const isa::Instruction& inst, const isa::DynamicInstruction& dynamic) {
+              const bool store = inst.memory == isa::MemoryOp::kStoreGlobal;
+              if (store != stores || (!store && inst.memory != isa::MemoryOp::kLoadGlobal)) {
+                return;
+              }
+              for (std::size_t lane = 0; lane < 32; ++lane) {
+                for (std::uint64_t b = 0; (dynamic.active_mask >> lane & 1U) != 0 && b < inst.access_bytes; b += 4) {
+                  const std::uint64_t at = dynamic.addresses[lane] + b;
+                  lowest = store ? std::min(lowest, at) : lowest;
+                  if (store) {
+                    CHECK(written.insert(at).second);
+                  } else if (at >= lowest) {
+                    CHECK(read.insert(at).second);
+                  }
+                }
+              }
+            });
+          }
+        }
+      }
+      CHECK(written.size() == 200U * 136U);
+      CHECK(read.size() == (beta != 0.0 ? written.size() : 0U));
+      CHECK(std::includes(written.begin(), written.end(), read.begin(), read.end()));
+    }
+  }
+}
+
+TEST_CASE("what a cap of registers leaves no room for goes through local memory once per K-step") {
+  Case c;
+  c.config.stages = 2;
+  c.config.register_cap = 80;
+  c.problem.m = c.problem.n = 128;
+  c.problem.k = 64;
+  const auto kernel = TileKernel::create(c.config, c.problem);
+  REQUIRE(kernel.has_value());
+  const model::Spill spill = model::spill_of(c.config);
+  REQUIRE(spill.spills());
+  CHECK((*kernel)->estimate().registers == 80);
+  CHECK((*kernel)->estimate().spilled_bytes == 4 * spill.registers);
+  std::set<std::uint64_t> lines[2];
+  std::int64_t loads = 0;
+  std::int64_t stores = 0;
+  const auto stream = (*kernel)->open(0, nullptr);
+  for (int w = 0; w < 2; ++w) {
+    walk(**kernel, stream->warp(w), [&](const isa::Instruction& inst, const isa::DynamicInstruction& dynamic) {
+      if (isa::is_global(inst.memory) && dynamic.active_mask != 0 && isa::is_local(dynamic)) {
+        (inst.memory == isa::MemoryOp::kLoadGlobal ? loads : stores) += 1;
+        lines[w].insert(dynamic.addresses[0]);
+      }
+    });
+  }
+  const auto trips = static_cast<std::int64_t>((*kernel)->loop_trips());
+  CHECK(loads == 2 * trips * spill.loads_per_k_step);
+  CHECK(stores == 2 * trips * spill.stores_per_k_step);
+  CHECK(lines[0].size() == static_cast<std::size_t>(spill.registers));
+  std::vector<std::uint64_t> common;
+  std::set_intersection(lines[0].begin(), lines[0].end(), lines[1].begin(), lines[1].end(), std::back_inserter(common));
+  CHECK(common.empty());  // each warp has its own
+}
 
 TEST_CASE("generated kernels read every element of A and B that a tile needs and store every element of C once") {
   const bool holds = rc::check([](unsigned seed) {
