@@ -37,7 +37,9 @@
   FIELD(uniform_interval, Int, "cycles", 1, 64, "issue interval of the uniform datapath") \
   FIELD(fp64_interval, Int, "cycles", 1, 64, "issue interval of the FP64 pipe") \
   FIELD(hfma2_mma_interval, Int, "cycles", 1, 64, "issue interval of HFMA2.MMA on the tensor pipe") \
-  FIELD(hmma_16816_interval, Int, "cycles", 1, 64, "issue interval of HMMA m16n8k16") \
+  FIELD(hmma_16816_interval, Int, "cycles", 1, 64, "issue interval of HMMA m16n8k16, and m16n8k8 of TF32") \
+  FIELD(hmma_1688_interval, Int, "cycles", 1, 64, "issue interval of HMMA m16n8k8, and m16n8k4 of TF32") \
+  FIELD(hmma_math_hold, Int, "cycles", 0, 64, "from an HMMA to the next instruction of the FMA or ALU pipes") \
   FIELD(xu_interval, Int, "cycles", 1, 64, "issue interval of the transcendental unit") \
   FIELD(xu_queue_entries, Int, "1", 1, 64, "requests the transcendental unit queues") \
   FIELD(xu_latency, Int, "cycles", 1, 1000, "MUFU issue to dependent issue") \
@@ -64,7 +66,10 @@
   FIELD(lds128_extra, Int, "cycles", 0, 64, "extra latency of a 128-bit LDS") \
   FIELD(commit_latency, Int, "cycles", 1, 1000, "LDGDEPBAR with no copy outstanding, issue to its scoreboard") \
   FIELD(copy_latency, Int, "cycles", 1, 1000, "LDGSTS.128, L1 hit, no conflict, issue to its group's scoreboard") \
-  FIELD(copy_lookup_interval, Int, "cycles", 1, 64, "between address phases of LDGSTS, whole SM")
+  FIELD(copy_lookup_interval, Int, "cycles", 1, 64, "between address phases of LDGSTS, whole SM") \
+  FIELD(bypass_latency, Int, "cycles", 1, 10000, "LDGSTS.BYPASS: last data back in the SM to the end of the group") \
+  FIELD(copy_gather_cycles, Real, "cycles", 0, 1000, "data pipe per wavefront of an LDGSTS that takes its data from several lines") \
+  FIELD(copies_waiting, Int, "requests", 1, 1000, "LDGSTS between the MIO queues and their look-up, whole SM")
 
 #define TILESIM_SPEC_L1(FIELD) \
   FIELD(capacity_bytes, Int, "B", 1024, 1073741824, "L1 data cache and shared memory together, per SM") \

@@ -86,6 +86,61 @@ Wavefronts shared_store_wavefronts(std::span<const std::uint32_t, 32> byte_addre
   return sum_phases(byte_addresses.data(), active_mask, shape.lanes_per_phase, shape.unit_shift);
 }
 
+namespace {
+
+// Banks of a row that the lanes of one wavefront occupy, and with which row.
+class WavefrontBanks {
+ public:
+  // True if an access of `words` words at `address` finds its banks free or holding its own row; takes them.
+  bool take(std::uint32_t address, unsigned words) {
+    const std::uint32_t mask = ((1U << words) - 1U) << (address >> 2 & 31U);
+    const std::uint32_t row = address >> kRowShift;
+    for (std::uint32_t met = mask & taken_; met != 0; met &= met - 1) {
+      if (rows_[static_cast<std::size_t>(std::countr_zero(met))] != row) return false;
+    }
+    for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+      rows_[static_cast<std::size_t>(std::countr_zero(left))] = row;
+    }
+    taken_ |= mask;
+    return true;
+  }
+
+ private:
+  std::uint32_t taken_ = 0;
+  std::array<std::uint32_t, 32> rows_{};
+};
+
+}  // namespace
+
+CopyWavefronts copy_wavefronts(std::span<const std::uint32_t, 32> byte_addresses, std::uint32_t active_mask,
+                               int access_bytes) {
+  const Shape shape = shape_of(access_bytes);
+  const auto words = static_cast<unsigned>(std::max(access_bytes, 4)) / 4;
+  const std::uint32_t group = shape.lanes_per_phase == 32 ? ~0U : (1U << shape.lanes_per_phase) - 1U;
+  CopyWavefronts out;
+  std::uint32_t left_over = 0;
+  const auto fill = [&](std::uint32_t candidates) {
+    WavefrontBanks banks;
+    std::uint32_t taken = 0;
+    for (std::uint32_t rest = candidates; rest != 0; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      taken |= banks.take(byte_addresses[static_cast<std::size_t>(lane)], words) ? 1U << lane : 0U;
+    }
+    out.lanes[static_cast<std::size_t>(out.count++)] = taken;
+    return candidates & ~taken;
+  };
+  for (int first = 0; first < 32; first += shape.lanes_per_phase) {
+    if (const std::uint32_t lanes = active_mask & (group << first); lanes != 0) {
+      ++out.phases;
+      left_over |= fill(lanes);
+    }
+  }
+  while (left_over != 0) {
+    left_over = fill(left_over);
+  }
+  return out;
+}
+
 Wavefronts matrix_load_wavefronts(std::span<const std::uint32_t> row_addresses, int matrices) {
   assert((matrices == 1 || matrices == 2 || matrices == 4) && row_addresses.size() >= 8U * matrices);
   Wavefronts total;

@@ -19,7 +19,7 @@ Cycle MemorySystem::read(const MemoryRequest& request) {
   Joinable& joinable = joinable_[request.sm / 2][request.line % kJoinable];
   const Cycle least = request.time + p_.window();
   const bool on_its_way =
-      joinable.line == request.line && joinable.ready > request.time && (request.sectors & ~joinable.sectors) == 0;
+      joinable.line == request.line && joinable.sm != request.sm && joinable.ready > request.time && (request.sectors & ~joinable.sectors) == 0;
   if (on_its_way) {
     return std::max(joinable.ready, least);
   }
@@ -33,7 +33,7 @@ Cycle MemorySystem::read(const MemoryRequest& request) {
   pass(gpc_free_[gpc_of(request.sm)], p_.gpc_bytes_per_cycle);
   pass(chip_free_, p_.chip_bytes_per_cycle);
   const Cycle ready = std::max(from_l2(request, start), least);
-  joinable = Joinable{request.line, request.sectors, ready};
+  joinable = Joinable{request.line, request.sectors, request.sm, ready};
   return ready;
 }
 

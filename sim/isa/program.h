@@ -24,7 +24,8 @@ enum class Pipe : std::uint8_t {
   kAlu,         ///< IADD3, LOP3, SHF, LEA, MOV, SEL, ISETP, PRMT, ...
   kUniform,     ///< the uniform datapath
   kTensorHalf,  ///< HFMA2.MMA on the tensor pipe
-  kTensor,      ///< HMMA
+  kTensor,       ///< HMMA m16n8k16, and m16n8k8 of TF32
+  kTensorShort,  ///< HMMA of half that depth
   kFp64,
   kXu,      ///< MUFU, POPC, F2I
   kS2r,     ///< S2R, S2UR
@@ -33,7 +34,7 @@ enum class Pipe : std::uint8_t {
   kBranch,  ///< BRA, EXIT, BAR
   kNone,    ///< NOP, ULDC: issue slot only
 };
-inline constexpr int kPipeCount = 15;
+inline constexpr int kPipeCount = 16;
 
 enum class MemoryOp : std::uint8_t {
   kNone,

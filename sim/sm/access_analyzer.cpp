@@ -28,8 +28,11 @@ int AccessAnalyzer::shared(const isa::DynamicInstruction& dynamic, AccessSite& s
     pattern.mask = dynamic.active_mask;
     switch (inst.memory) {
       case isa::MemoryOp::kStoreShared:
-      case isa::MemoryOp::kCopyAsync:
         pattern.wavefronts = model::shared_store_wavefronts(addresses, dynamic.active_mask, inst.access_bytes);
+        break;
+      case isa::MemoryOp::kCopyAsync:
+        pattern.copy = model::copy_wavefronts(addresses, dynamic.active_mask, inst.access_bytes);
+        pattern.wavefronts = model::Wavefronts{pattern.copy.count, pattern.copy.phases, pattern.copy.phases};
         break;
       case isa::MemoryOp::kLoadMatrix:
         pattern.wavefronts = model::matrix_load_wavefronts(addresses, inst.access_bytes / 4);
@@ -47,7 +50,10 @@ int AccessAnalyzer::shared(const isa::DynamicInstruction& dynamic, AccessSite& s
 
 namespace {
 
-void copy_footprint(const isa::DynamicInstruction& dynamic, int bytes, model::GlobalFootprint& footprint) {
+/// Each wavefront of a copy asks for its own lines, also for those that another one asks for. Returns how many
+/// wavefronts take their data from several lines.
+int copy_footprint(const isa::DynamicInstruction& dynamic, const model::CopyWavefronts& wavefronts, int bytes,
+                   model::GlobalFootprint& footprint) {
   std::array<std::uint64_t, isa::kWarpSize> addresses{};
   std::uint32_t reading = 0;
   for (std::uint32_t left = dynamic.active_mask; left != 0; left &= left - 1) {
@@ -55,7 +61,18 @@ void copy_footprint(const isa::DynamicInstruction& dynamic, int bytes, model::Gl
     addresses[lane] = isa::CopyLane::of(dynamic.addresses[lane]).global;
     reading |= addresses[lane] != 0 ? left & (0U - left) : 0U;
   }
-  model::global_footprint(addresses, reading, bytes, footprint);
+  footprint.line_count = 0;
+  footprint.sector_count = 0;
+  int gathering = 0;
+  for (int i = 0; i < wavefronts.count; ++i) {
+    model::GlobalFootprint part;
+    model::global_footprint(addresses, reading & wavefronts.lanes[static_cast<std::size_t>(i)], bytes, part);
+    std::copy_n(part.lines.begin(), part.line_count, footprint.lines.begin() + footprint.line_count);
+    footprint.line_count += part.line_count;
+    footprint.sector_count += part.sector_count;
+    gathering += part.line_count > 1 ? 1 : 0;
+  }
+  return gathering;
 }
 
 void local_footprint(const isa::DynamicInstruction& dynamic, int bytes, model::GlobalFootprint& footprint) {
@@ -74,11 +91,12 @@ void local_footprint(const isa::DynamicInstruction& dynamic, int bytes, model::G
 
 }  // namespace
 
-void AccessAnalyzer::global(const isa::DynamicInstruction& dynamic, AccessSite& site,
-                            model::GlobalFootprint& footprint) const {
+int AccessAnalyzer::global(const isa::DynamicInstruction& dynamic, AccessSite& site,
+                           model::GlobalFootprint& footprint) const {
   const isa::Instruction& inst = program_.instructions[dynamic.index];
+  int gathering = 0;
   if (inst.memory == isa::MemoryOp::kCopyAsync) {
-    copy_footprint(dynamic, inst.access_bytes, footprint);
+    gathering = copy_footprint(dynamic, memory_[dynamic.index].copy, inst.access_bytes, footprint);
   } else if (isa::is_local(dynamic)) {
     local_footprint(dynamic, inst.access_bytes, footprint);
   } else {
@@ -87,6 +105,7 @@ void AccessAnalyzer::global(const isa::DynamicInstruction& dynamic, AccessSite& 
   ++site.requests;
   site.sectors += static_cast<std::uint64_t>(footprint.sector_count);
   site.lines += static_cast<std::uint64_t>(footprint.line_count);
+  return gathering;
 }
 
 }  // namespace tilesim::sim

@@ -21,18 +21,21 @@ class AccessAnalyzer {
   explicit AccessAnalyzer(const isa::Program& program) : program_(program), memory_(program.instructions.size()) {}
 
   /// Wavefronts of a shared-memory access with at least one active lane; adds to the site's counters. Copies: their
-  /// shared side, by the rule of stores (documented; tile_access.h says where the H200 counts more).
+  /// shared side.
   int shared(const isa::DynamicInstruction& dynamic, AccessSite& site);
 
   /// Lines and sectors of a global or local access with at least one active lane; adds to the site's counters. None for
-  /// a copy that only writes zeros.
-  void global(const isa::DynamicInstruction& dynamic, AccessSite& site, model::GlobalFootprint& footprint) const;
+  /// a copy that only writes zeros; a line is in there once for each wavefront of a copy that asks for it. A copy's
+  /// shared side must have been looked at before.
+  /// Returns how many wavefronts of a copy take their data from several lines.
+  int global(const isa::DynamicInstruction& dynamic, AccessSite& site, model::GlobalFootprint& footprint) const;
 
  private:
   struct Pattern {
     std::array<std::uint32_t, isa::kWarpSize> relative{};
     std::uint32_t mask = 0;
     model::Wavefronts wavefronts{};
+    model::CopyWavefronts copy{};  ///< for copies
   };
   const isa::Program& program_;
   std::vector<Pattern> memory_;

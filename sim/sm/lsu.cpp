@@ -67,19 +67,20 @@ void Lsu::enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std
   if (inst.memory == isa::MemoryOp::kCopyAsync || inst.memory == isa::MemoryOp::kNone) {
     join_group(request, inst);
   }
+  if (inst.memory == isa::MemoryOp::kCopyAsync) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(dynamic.active_mask));
+    request.bypass = isa::CopyLane::of(dynamic.addresses[lane]).bypass;
+  }
+  if (inst.memory == isa::MemoryOp::kCopyAsync || is_shared(request)) {
+    request.wavefronts = static_cast<std::uint16_t>(analyzer_.shared(dynamic, site));
+  }
   if (isa::is_global(inst.memory)) {
     const int index = new_footprint();
     request.footprint = static_cast<std::uint16_t>(index);
     request.active_bytes = static_cast<std::uint32_t>(std::popcount(dynamic.active_mask)) * inst.access_bytes;
-    analyzer_.global(dynamic, site, footprints_[index]);
+    const int gathering = analyzer_.global(dynamic, site, footprints_[index]);
+    request.gather = static_cast<std::uint16_t>(std::lround(gathering * p_.copy_gather));
     request.local = isa::is_local(dynamic) && inst.memory != isa::MemoryOp::kCopyAsync;
-  }
-  if (inst.memory == isa::MemoryOp::kCopyAsync) {
-    const auto lane = static_cast<std::size_t>(std::countr_zero(dynamic.active_mask));
-    request.bypass = isa::CopyLane::of(dynamic.addresses[lane]).bypass;
-    request.wavefronts = static_cast<std::uint16_t>(analyzer_.shared(dynamic, site));
-  } else if (inst.memory != isa::MemoryOp::kNone && !isa::is_global(inst.memory)) {
-    request.wavefronts = static_cast<std::uint16_t>(analyzer_.shared(dynamic, site));
   }
   queues_[sub].push_back(request);
   ++queue_size_[sub];
@@ -93,6 +94,11 @@ void Lsu::start_transfers(Cycle now) {
     if (queue.empty() || link_free_[sub] > now || queue.front().ready > now || credits_used_ >= p_.mio_shared_queue) {
       continue;
     }
+    const bool copy = queue.front().op == isa::MemoryOp::kCopyAsync;
+    if (copy && copies_full()) {
+      continue;
+    }
+    copies_staged_ += copy ? 1 : 0;
     Request request = queue.front();
     queue.pop_front();
     events_.schedule(now + p_.mio_slot_release,
@@ -113,6 +119,7 @@ void Lsu::start_executions(Cycle now) {
     copy_writes_.pop_front();
     --copies_ready_;
   }
+  end_gathering(now);
   bool place_free = execution_place_free();
   if (!place_free && stage_others_ == 0) {
     return;
@@ -147,18 +154,39 @@ bool Lsu::try_start(const Request& request, Cycle now) {
     return true;
   }
   if (looks_up(request.op)) {
-    if (tag_free_ > now || (request.op == isa::MemoryOp::kCopyAsync && copies_ready_ >= p_.concurrent_requests)) {
-      return false;
-    }
-    leave_mark(request, now);
-    start_load(request, now);
-    return true;
+    return try_start_load(request, now);
   }
   if (request.op == isa::MemoryOp::kNone) {
     end_of_mark(request, now);
     return true;
   }
   return place_execution(request, now);
+}
+
+bool Lsu::try_start_load(const Request& request, Cycle now) {
+  if (request.op == isa::MemoryOp::kCopyAsync) {
+    if (gathering_.has_value() || (writes(request) && copies_ready_ >= p_.concurrent_requests)) {
+      return false;
+    }
+    if (request.gather != 0) {
+      gathering_ = request;
+      gather_left_ = request.gather;
+      return true;
+    }
+  }
+  if (tag_free_ > now) {
+    return false;
+  }
+  start_load(request, now);
+  return true;
+}
+
+/// A copy that has been gathered is looked up.
+void Lsu::end_gathering(Cycle now) {
+  if (gathering_.has_value() && gather_left_ == 0 && tag_free_ <= now) {
+    start_load(*gathering_, now);
+    gathering_.reset();
+  }
 }
 
 /// An LDGDEPBAR has passed the queue at `now`.
@@ -229,7 +257,8 @@ void Lsu::end_of_copy(const Request& request, Cycle now) {
   // Of the latency of a copy of 16 bytes: queue, transfer of three registers, one read cycle, four wavefronts of a lone
   // request.
   const Cycle before = p_.mio_start + 3 * p_.mio_per_register + p_.wavefront + 3 * p_.request_wavefront;
-  group.over = std::max(group.over, now + p_.copy_latency - before);
+  const Cycle after = request.bypass ? p_.bypass_after : p_.copy_latency - before;
+  group.over = std::max(group.over, now + after);
   end_groups(request);
 }
 
@@ -255,6 +284,7 @@ void Lsu::leave_mark(const Request& request, Cycle now) {
 }
 
 void Lsu::start_load(const Request& request, Cycle now) {
+  leave_mark(request, now);
   std::uint32_t index;
   if (free_loads_.empty()) {
     index = static_cast<std::uint32_t>(loads_.size());
@@ -268,6 +298,7 @@ void Lsu::start_load(const Request& request, Cycle now) {
   // A load takes the data pipe once: a cycle per line, at least one per 4 bytes and lane (measured; hits and misses
   // alike).
   const bool copy = request.op == isa::MemoryOp::kCopyAsync;
+  copies_staged_ -= copy ? 1 : 0;
   load = Load{request, 0, copy ? 1 : std::max({1, request.access_bytes / 4, footprint.line_count}), true};
   int missed_lines = 0;
   for (int i = 0; i < footprint.line_count; ++i) {
@@ -288,10 +319,14 @@ void Lsu::start_load(const Request& request, Cycle now) {
     pending.allocates = pending.allocates || !request.bypass;
     pending.waiting.push_back(index);
     ++load.lines_missing;
+    const std::uint32_t asked = missing & pending.sectors;
     missing &= ~pending.sectors;
+    const auto delay = static_cast<Cycle>(static_cast<double>(missed_lines) / p_.miss_lines_per_cycle);
+    if (request.bypass && asked != 0) {  // what is asked for twice comes twice; the first counts
+      outbox_.push_back(MemoryRequest{now + delay, access.line, asked, 0, sequence_++, false, false});
+    }
     if (missing != 0) {
       pending.sectors |= missing;
-      const auto delay = static_cast<Cycle>(static_cast<double>(missed_lines) / p_.miss_lines_per_cycle);
       outbox_.push_back(MemoryRequest{now + delay, access.line, missing, 0, sequence_++, false, true});
     }
   }
@@ -307,7 +342,7 @@ void Lsu::start_load(const Request& request, Cycle now) {
 
 void Lsu::data_complete(std::uint32_t load) {
   returns_.push_back(load);
-  copies_ready_ += loads_[load].request.op == isa::MemoryOp::kCopyAsync ? 1 : 0;
+  copies_ready_ += writes(loads_[load].request) ? 1 : 0;
 }
 
 /// Drain of a store from the SM: a cycle per sector, and more per line that is only partly written. Measured on the
@@ -393,17 +428,18 @@ void Lsu::use_data_pipe(Cycle now) {
     Load& load = loads_[index];
     data_pipe_free_ = now + load.return_cycles * p_.wavefront;
     counters_.data_pipe_cycles += static_cast<std::uint64_t>(load.return_cycles * p_.wavefront);
-    if (load.request.op == isa::MemoryOp::kCopyAsync) {
-      copy_writes_.push_back(load.request);
-      load.used = false;
-      free_loads_.push_back(index);
-      return;
-    }
-    // An L1 hit's fixed part: everything of the hit latency beyond queue, transfer, lookup and one return cycle.
-    const Cycle fixed = p_.l1_hit_latency - (p_.mio_start + 2 * p_.mio_per_register + 2);
-    release(load.request, load.request.write_scoreboard, data_pipe_free_ + fixed);
+    const Request request = load.request;
     load.used = false;
     free_loads_.push_back(index);
+    if (writes(request)) {
+      copy_writes_.push_back(request);
+    } else if (request.op == isa::MemoryOp::kCopyAsync) {
+      end_of_copy(request, now);
+    } else {
+      // An L1 hit's fixed part: everything of the hit latency beyond queue, transfer, lookup and one return cycle.
+      const Cycle fixed = p_.l1_hit_latency - (p_.mio_start + 2 * p_.mio_per_register + 2);
+      release(request, request.write_scoreboard, data_pipe_free_ + fixed);
+    }
     return;
   }
   for (std::size_t k = 0; k < executing_.size(); ++k) {
@@ -420,6 +456,11 @@ void Lsu::use_data_pipe(Cycle now) {
     }
     return;
   }
+  if (gather_left_ > 0) {
+    --gather_left_;
+    data_pipe_free_ = now + p_.wavefront;
+    counters_.data_pipe_cycles += static_cast<std::uint64_t>(p_.wavefront);
+  }
 }
 
 void Lsu::finish_shared(const Request& request, Cycle now) {
@@ -431,7 +472,11 @@ void Lsu::finish_shared(const Request& request, Cycle now) {
     --credits_used_;
     return;
   }
-  const Cycle extra = request.access_bytes == 16 ? p_.lds128_extra : request.access_bytes == 8 ? p_.lds64_extra : 0;
+  const bool matrix = request.op == isa::MemoryOp::kLoadMatrix;  // LDSM x1, x2, x4: 23, 25, 29 cycles (measured)
+  const Cycle extra = matrix                       ? 0
+                      : request.access_bytes == 16 ? p_.lds128_extra
+                      : request.access_bytes == 8  ? p_.lds64_extra
+                                                   : 0;
   const Cycle fixed = p_.lds_latency - (p_.mio_start + p_.mio_per_register) + extra;
   release(request, request.write_scoreboard, now + fixed);
   events_.schedule(now + fixed, SmEvent{SmEvent::Kind::kCreditReturn, 0, 0, 0});
@@ -455,7 +500,7 @@ Cycle Lsu::next_wake(Cycle now) const {
   const auto at = [&wake, now](Cycle time) { wake = std::min(wake, std::max(time, now + 1)); };
   if (credits_used_ < p_.mio_shared_queue) {
     for (int sub = 0; sub < sub_partitions_; ++sub) {
-      if (!queues_[sub].empty()) {
+      if (!queues_[sub].empty() && !(queues_[sub].front().op == isa::MemoryOp::kCopyAsync && copies_full())) {
         at(std::max(link_free_[sub], queues_[sub].front().ready));
       }
     }
@@ -464,6 +509,9 @@ Cycle Lsu::next_wake(Cycle now) const {
   for (const Request& request : stage_) {
     if (!place_free && is_shared(request)) {
       continue;  // the end of an execution is a wake of its own
+    }
+    if (request.op == isa::MemoryOp::kCopyAsync && gathering_.has_value()) {
+      continue;  // so is the end of gathering
     }
     if (request.op == isa::MemoryOp::kStoreGlobal && !request.local) {
       if (stores_in_flight_ >= p_.store_sectors_in_flight) {
@@ -482,6 +530,9 @@ Cycle Lsu::next_wake(Cycle now) const {
   }
   if (!copy_writes_.empty()) {
     at(now + 1);
+  }
+  if (gathering_.has_value()) {
+    at(gather_left_ != 0 ? data_pipe_free_ : tag_free_);
   }
   for (const Execution& execution : executing_) {
     if (execution.remaining != 0) {

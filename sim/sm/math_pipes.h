@@ -1,6 +1,8 @@
 // The execution pipes of a sub-partition as issue-interval servers. FFMA, FADD and FMUL go to whichever half of the FMA
-// pipe is free; integer multiply-adds to the heavy half only; packed half ops take both halves. Source: H200
-// microbenchmarks, pipes.
+// pipe is free; integer multiply-adds to the heavy half only; packed half ops take both halves. An HMMA
+// needs both halves free and lets FMA and ALU instructions go on p.hmma_hold cycles later; with n fillers per HMMA that
+// makes 2n + 1 cycles for IADD3 and n + 3 for FFMA, as measured from 6 fillers on (with 2 to 5 FFMA the H200 takes
+// 7.5 cycles, here 6 to 8). Source: H200 microbenchmarks, pipes, tensor cores.
 #pragma once
 
 #include <algorithm>
@@ -30,8 +32,10 @@ class MathPipes {
       case isa::Pipe::kUniform:
         return uniform_;
       case isa::Pipe::kTensorHalf:
-      case isa::Pipe::kTensor:
         return tensor_;
+      case isa::Pipe::kTensor:
+      case isa::Pipe::kTensorShort:
+        return std::max({tensor_, heavy_, lite_});
       case isa::Pipe::kFp64:
         return fp64_;
       case isa::Pipe::kXu:
@@ -71,7 +75,10 @@ class MathPipes {
         tensor_ = now + p_.hfma2_mma;
         break;
       case isa::Pipe::kTensor:
-        tensor_ = now + p_.hmma;
+        issue_hmma(now, p_.hmma);
+        break;
+      case isa::Pipe::kTensorShort:
+        issue_hmma(now, p_.hmma_short);
         break;
       case isa::Pipe::kFp64:
         fp64_ = now + p_.fp64;
@@ -90,6 +97,12 @@ class MathPipes {
   }
 
  private:
+  void issue_hmma(Cycle now, Cycle interval) {
+    tensor_ = now + interval;
+    heavy_ = lite_ = now + p_.hmma_hold;  // both are free at `now`
+    alu_ = std::max(alu_, now + p_.hmma_hold);
+  }
+
   const SmParameters& p_;
   Cycle heavy_ = 0, lite_ = 0, alu_ = 0, uniform_ = 0, tensor_ = 0, fp64_ = 0, xu_ = 0;
 };

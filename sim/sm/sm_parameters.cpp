@@ -20,6 +20,8 @@ SmParameters make_sm_parameters(const model::GpuSpec& spec, int l1_bytes) {
   p.fp64 = spec.pipe.fp64_interval;
   p.hfma2_mma = spec.pipe.hfma2_mma_interval;
   p.hmma = spec.pipe.hmma_16816_interval;
+  p.hmma_short = spec.pipe.hmma_1688_interval;
+  p.hmma_hold = spec.pipe.hmma_math_hold;
   p.xu = spec.pipe.xu_interval;
   p.xu_latency = spec.pipe.xu_latency;
   p.xu_queue = as_int(spec.pipe.xu_queue_entries);
@@ -42,6 +44,9 @@ SmParameters make_sm_parameters(const model::GpuSpec& spec, int l1_bytes) {
   p.lds128_extra = spec.lsu.lds128_extra;
   p.commit_latency = spec.lsu.commit_latency;
   p.copy_latency = spec.lsu.copy_latency;
+  p.bypass_after = spec.lsu.bypass_latency;
+  p.copy_gather = spec.lsu.copy_gather_cycles;
+  p.copies_waiting = as_int(spec.lsu.copies_waiting);
   p.copy_lookup = spec.lsu.copy_lookup_interval;
   p.l1_hit_latency = spec.l1.hit_latency;
   p.miss_lines_per_cycle = spec.l1.miss_lines_per_cycle;

@@ -22,7 +22,7 @@ struct SmParameters {
   WarpPolicy policy = WarpPolicy::kGreedyHighestSlot;
   // Pipes: issue intervals and latencies.
   Cycle fma_half = 0, fma_wide = 0, fma_wide_hold = 0, half = 0, alu = 0, uniform = 0, fp64 = 0, hfma2_mma = 0;
-  Cycle hmma = 0, xu = 0, xu_latency = 0, s2r = 0, s2r_latency = 0, ldc = 0, ldc_latency = 0, constant_miss = 0;
+  Cycle hmma = 0, hmma_short = 0, hmma_hold = 0, xu = 0, xu_latency = 0, s2r = 0, s2r_latency = 0, ldc = 0, ldc_latency = 0, constant_miss = 0;
   int xu_queue = 0;
   // Memory instruction path.
   int mio_queue = 0, mio_shared_queue = 0;
@@ -31,7 +31,9 @@ struct SmParameters {
   Cycle wavefront = 0, request_wavefront = 0;
   int concurrent_requests = 0;
   Cycle lds_latency = 0, lds64_extra = 0, lds128_extra = 0, l1_hit_latency = 0;
-  Cycle commit_latency = 0, copy_latency = 0, copy_lookup = 0;
+  Cycle commit_latency = 0, copy_latency = 0, copy_lookup = 0, bypass_after = 0;
+  double copy_gather = 0;
+  int copies_waiting = 0;
   double miss_lines_per_cycle = 0;
   double store_cycles_per_sector = 0, store_cycles_per_partial_line = 0;
   int store_sectors_in_flight = 0;

@@ -19,6 +19,7 @@ bool is_math(isa::Pipe pipe) {
     case isa::Pipe::kAlu:
     case isa::Pipe::kTensorHalf:
     case isa::Pipe::kTensor:
+    case isa::Pipe::kTensorShort:
     case isa::Pipe::kFp64:
     case isa::Pipe::kXu:
       return true;
@@ -90,8 +91,21 @@ void lower_control(const SassInstruction& in, isa::Instruction& out) {
   }
 }
 
+/// K of an HMMA m16n8k...
+std::uint32_t matrix_depth(const SassInstruction& in) {
+  constexpr std::uint32_t kDepths[] = {8, 16, 4};  // by Modifier::kMatrixShape
+  return kDepths[in.modifier(Modifier::kMatrixShape)];
+}
+
+/// HMMAs that read 4 registers of A take one interval of the tensor pipe, those that read 2 another.
+isa::Pipe tensor_pipe(const SassInstruction& in) {
+  constexpr std::uint32_t kTf32 = 2;
+  const std::uint32_t element_bytes = in.modifier(Modifier::kMatrixType) == kTf32 ? 4 : 2;
+  return matrix_depth(in) * element_bytes < 32 ? isa::Pipe::kTensorShort : isa::Pipe::kTensor;
+}
+
 std::uint32_t flops_per_lane(const SassInstruction& in) {
-  constexpr std::uint32_t kHmma16816 = 2 * 16 * 8 * 16 / isa::kWarpSize;
+  constexpr std::uint32_t kHmmaPerDepth = 2 * 16 * 8 / isa::kWarpSize;
   switch (in.opcode) {
     case Opcode::kFfma:
       return 2;
@@ -99,7 +113,7 @@ std::uint32_t flops_per_lane(const SassInstruction& in) {
     case Opcode::kFmul:
       return 1;
     case Opcode::kHmma:
-      return in.modifier(Modifier::kMatrixShape) != 0 ? kHmma16816 : kHmma16816 / 2;
+      return kHmmaPerDepth * matrix_depth(in);
     default:
       return 0;
   }
@@ -107,7 +121,7 @@ std::uint32_t flops_per_lane(const SassInstruction& in) {
 
 isa::Instruction lower_instruction(const SassInstruction& in) {
   isa::Instruction out;
-  out.pipe = in.row->pipe;
+  out.pipe = in.opcode == Opcode::kHmma ? tensor_pipe(in) : in.row->pipe;
   out.memory = in.row->memory;
   out.control = in.row->control;
   out.stall = in.control.stall;
