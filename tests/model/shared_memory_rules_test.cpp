@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <fstream>
 #include <functional>
@@ -305,6 +306,37 @@ TEST_CASE("H200 probe: masks and pairs, wavefronts, conflicts and pipe cycles", 
     CHECK(stored.conflicts() == m.store_conflicts);
     CHECK(stored.pipe_cycles() == m.store_cycles);
   }
+}
+
+TEST_CASE("LDGSTS: lanes in conflict go together, whatever phase they are of", "[model]") {
+  const auto copies = [](std::uint32_t pitch_of_4_lanes, int bytes) {
+    std::array<std::uint32_t, 32> addresses{};
+    for (std::uint32_t lane = 0; lane < 32; ++lane) {
+      addresses[lane] = lane / 4 * pitch_of_4_lanes + lane % 4 * static_cast<std::uint32_t>(bytes);
+    }
+    return copy_wavefronts(addresses, ~0U, bytes);
+  };
+  CHECK(copies(64, 16).count == 4);  // dense
+  // Rows of 64 bytes 80 bytes apart: l1tex__t_output_wavefronts of the hgemm calibration kernels is 5 per LDGSTS.
+  const CopyWavefronts padded = copies(80, 16);
+  CHECK(padded.count == 5);
+  CHECK(padded.phases == 4);
+  std::uint32_t seen = 0;
+  for (int i = 0; i < padded.count; ++i) {
+    CHECK((seen & padded.lanes[static_cast<std::size_t>(i)]) == 0);
+    seen |= padded.lanes[static_cast<std::size_t>(i)];
+  }
+  CHECK(seen == ~0U);
+  CHECK(std::popcount(padded.lanes[4]) == 4);  // one of each phase
+  CHECK(copies(512, 16).count == 8);           // the rows of a phase share their banks
+
+  std::array<std::uint32_t, 32> column{};
+  for (std::uint32_t lane = 0; lane < 32; ++lane) {
+    column[lane] = lane * 128;
+  }
+  CHECK(copy_wavefronts(column, ~0U, 16).count == 32);
+  CHECK(copy_wavefronts(column, 0xffU, 4).count == 8);
+  CHECK(copy_wavefronts(column, 0, 4).count == 0);
 }
 
 TEST_CASE("An instruction without an active lane costs nothing", "[model]") {

@@ -45,6 +45,38 @@ TEST_CASE("LDS.32 with conflicts of degree 2, 4, 8, 16, 32: 25, 29, 37, 53, 85 c
   }
 }
 
+TEST_CASE("LDSM: issue to dependent issue 23, 25, 29 cycles for 1, 2, 4 matrices; 4 more per conflict of each") {
+  CHECK(distance(load_then_use(MemoryOp::kLoadMatrix, 4, 1, lanes_apart(16)), 0, 1) == 23);
+  CHECK(distance(load_then_use(MemoryOp::kLoadMatrix, 8, 1, lanes_apart(16)), 0, 1) == 25);
+  CHECK(distance(load_then_use(MemoryOp::kLoadMatrix, 16, 1, lanes_apart(16)), 0, 1) == 29);
+  CHECK(distance(load_then_use(MemoryOp::kLoadMatrix, 16, 1, lanes_apart(80)), 0, 1) == 29);   // measured without conflict
+  CHECK(distance(load_then_use(MemoryOp::kLoadMatrix, 16, 1, lanes_apart(32)), 0, 1) == 37);   // 8 wavefronts
+  CHECK(distance(load_then_use(MemoryOp::kLoadMatrix, 16, 1, lanes_apart(128)), 0, 1) == 85);  // 32 wavefronts
+}
+
+TEST_CASE("LDSM.x4 in a row: 8 cycles each from one warp, 16 from each of four sub-partitions") {
+  for (const std::uint32_t threads : {32U, 128U}) {
+    SyntheticKernel kernel;
+    kernel.threads.x = threads;
+    kernel.address = lanes_apart(16);
+    for (int i = 0; i < 10; ++i) {
+      kernel.add_memory(MemoryOp::kLoadMatrix, 16, 1, i < 2 ? 0 : 1);
+    }
+    kernel.add(Pipe::kAlu).wait_mask = 1;
+    kernel.add(Pipe::kAlu).wait_mask = 2;
+    kernel.add_exit();
+    const Run done = run(kernel);
+    Cycle first = 0;
+    Cycle last = 0;
+    for (const auto& [key, issues] : done.heard.issues) {
+      first = std::max(first, issues[10].cycle);
+      last = std::max(last, issues[11].cycle);
+    }
+    CAPTURE(threads);
+    CHECK(last - first == 8 * (threads == 32 ? 8 : 16));  // queue_done K = 10 less K = 2: 64, 128
+  }
+}
+
 TEST_CASE("S2R 23, LDC 28 cycles to the dependent issue; a cold constant line costs the spec's extra once") {
   SyntheticKernel s2r;
   s2r.add(Pipe::kS2r).write_scoreboard = 1;
@@ -90,9 +122,10 @@ TEST_CASE("a taken branch costs 10 cycles") {
   CHECK(cycles.at(4) - cycles.at(3) == 10);
 }
 
-TEST_CASE("issue intervals of the pipes, one warp: FFMA 1, IMAD and ALU 2, IMAD.WIDE 4, FP64 2, HMMA 6") {
+TEST_CASE("issue intervals of the pipes, one warp: FFMA 1, IMAD and ALU 2, IMAD.WIDE 4, FP64 2, HMMA 6 or 4") {
   const std::pair<Pipe, Cycle> rows[] = {{Pipe::kFma, 1},  {Pipe::kFmaHeavy, 2}, {Pipe::kAlu, 2},  {Pipe::kFmaWide, 4},
-                                         {Pipe::kFp64, 2}, {Pipe::kTensor, 6},   {Pipe::kHalf, 2}, {Pipe::kUniform, 2}};
+                                         {Pipe::kFp64, 2}, {Pipe::kTensor, 6},   {Pipe::kHalf, 2}, {Pipe::kUniform, 2},
+                                         {Pipe::kTensorShort, 4}};
   for (const auto& [pipe, interval] : rows) {
     SyntheticKernel kernel;
     for (int i = 0; i < 20; ++i) {
@@ -126,6 +159,32 @@ TEST_CASE("mixes: FFMA + ALU 2 cycles, 2 FFMA + ALU 3, 2 FFMA + IMAD 4, 3 FFMA +
     const double measured = static_cast<double>(cycles.at(10 * group) - cycles.at(4 * group)) / 6.0;
     CAPTURE(ffma, static_cast<int>(other));
     CHECK(measured == Approx(cycles_per_group).margin(0.34));
+  }
+}
+
+TEST_CASE("HMMA and n fillers: NOP max(6, n + 1), IADD3 2n + 1, FFMA without register reads n + 3") {
+  const auto period = [](Pipe filler, int n) {
+    SyntheticKernel kernel;
+    constexpr int kGroups = 12;
+    for (int g = 0; g < kGroups; ++g) {
+      kernel.add(Pipe::kTensor);
+      for (int i = 0; i < n; ++i) {
+        kernel.add(filler);
+      }
+    }
+    kernel.add_exit();
+    const std::vector<Cycle> cycles = run(kernel).heard.cycles();
+    const std::size_t group = static_cast<std::size_t>(n) + 1;
+    return static_cast<double>(cycles.at(10 * group) - cycles.at(4 * group)) / 6.0;
+  };
+  for (const int n : {0, 3, 5, 6, 8, 16}) {
+    CAPTURE(n);
+    CHECK(period(Pipe::kNone, n) == std::max(6, n + 1));
+    CHECK(period(Pipe::kAlu, n) == std::max(6, 2 * n + 1));  // measured 7.5 at n = 3
+  }
+  for (const int n : {6, 8, 12, 16}) {
+    CAPTURE(n);
+    CHECK(period(Pipe::kFma, n) == n + 3);
   }
 }
 

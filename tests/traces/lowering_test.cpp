@@ -36,6 +36,8 @@ TEST_CASE("pipes follow the H200's pipe counters") {
   CHECK(first(hgemm, "VIADD").pipe == isa::Pipe::kFmaHeavy);
   CHECK(first(hgemm, "HMMA.16816.F32.BF16").pipe == isa::Pipe::kTensor);
   CHECK(first(hgemm, "HMMA.16816.F32.BF16").flops_per_lane == 128);
+  CHECK(first(hgemm, "LDSM.16.M88.4").access_bytes == 16);
+  CHECK(first(hgemm, "LDGDEPBAR").mio_registers == 1);
   CHECK(first(sgemm, "FFMA").flops_per_lane == 2);
 }
 
