@@ -53,8 +53,8 @@ struct CopyWavefronts {
 
 /// LDGSTS. The lanes of a phase that find their banks free, in order of the lanes, make one wavefront; those left over
 /// from all phases are packed first fit, whatever phase they are of. Source: Nsight Compute's counters of the
-/// calibration kernels: 8 rows of 64 bytes, rows 80 bytes apart in shared memory, take 5 wavefronts in the tag stage (8 by
-/// the rule of stores) and 20 sectors; H200 microbenchmarks: as stores where nothing or all is in conflict.
+/// calibration kernels: 8 rows of 64 bytes, rows 80 bytes apart in shared memory, take 5 wavefronts in the tag stage (8
+/// by the rule of stores) and 20 sectors; H200 microbenchmarks: as stores where nothing or all is in conflict.
 [[nodiscard]] CopyWavefronts copy_wavefronts(std::span<const std::uint32_t, 32> byte_addresses,
                                              std::uint32_t active_mask, int access_bytes);
 

@@ -18,8 +18,8 @@ MemorySystem::MemorySystem(const ChipParameters& parameters)
 Cycle MemorySystem::read(const MemoryRequest& request) {
   Joinable& joinable = joinable_[request.sm / 2][request.line % kJoinable];
   const Cycle least = request.time + p_.window();
-  const bool on_its_way =
-      joinable.line == request.line && joinable.sm != request.sm && joinable.ready > request.time && (request.sectors & ~joinable.sectors) == 0;
+  const bool on_its_way = joinable.line == request.line && joinable.sm != request.sm && joinable.ready > request.time &&
+                          (request.sectors & ~joinable.sectors) == 0;
   if (on_its_way) {
     return std::max(joinable.ready, least);
   }

@@ -4,8 +4,8 @@
 // A read passes the servers SM port -> GPC port -> chip (each bytes / bandwidth), then takes the L2 latency, which
 // differs by line and SM position for good; a sector that L2 lacks adds the DRAM queue and latency, and the first read
 // by a partition of the L2 (GPCs share one) that has no copy of the line adds the way to the other. The two SMs of a
-// TPC that both ask for the same sectors while they are on their way share one request. Source: H200 microbenchmarks, L2 and
-// DRAM latency and bandwidth.
+// TPC that both ask for the same sectors while they are on their way share one request. Source: H200 microbenchmarks,
+// L2 and DRAM latency and bandwidth.
 #pragma once
 
 #include <array>

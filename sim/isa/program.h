@@ -17,13 +17,13 @@ inline constexpr std::uint16_t kRegisterZero = 255;
 
 /// The execution pipe an instruction issues to; names follow Nsight Compute's pipe metrics.
 enum class Pipe : std::uint8_t {
-  kFma,         ///< FFMA, FADD, FMUL: heavy and lite halves in turn
-  kFmaHeavy,    ///< IMAD and relatives: heavy half only
-  kFmaWide,     ///< IMAD.WIDE
-  kHalf,        ///< HFMA2, HADD2, HMUL2: both halves
-  kAlu,         ///< IADD3, LOP3, SHF, LEA, MOV, SEL, ISETP, PRMT, ...
-  kUniform,     ///< the uniform datapath
-  kTensorHalf,  ///< HFMA2.MMA on the tensor pipe
+  kFma,          ///< FFMA, FADD, FMUL: heavy and lite halves in turn
+  kFmaHeavy,     ///< IMAD and relatives: heavy half only
+  kFmaWide,      ///< IMAD.WIDE
+  kHalf,         ///< HFMA2, HADD2, HMUL2: both halves
+  kAlu,          ///< IADD3, LOP3, SHF, LEA, MOV, SEL, ISETP, PRMT, ...
+  kUniform,      ///< the uniform datapath
+  kTensorHalf,   ///< HFMA2.MMA on the tensor pipe
   kTensor,       ///< HMMA m16n8k16, and m16n8k8 of TF32
   kTensorShort,  ///< HMMA of half that depth
   kFp64,

@@ -9,17 +9,17 @@
 // line is back, the return takes the data pipe -> data after a fixed latency. Source: H200 microbenchmarks, memory
 // issue path and shared memory (issue times of the K-th request).
 //
-// Life of an LDGSTS: three registers of addresses; at most lsu.copies_waiting copies are in the SM-wide stage. A copy with
-// wavefronts that take their data from several lines is gathered first, one copy at a time: lsu.copy_gather_cycles of
-// the data pipe per such wavefront, in cycles that nobody else wants. Then the lookup of an LDG (lsu.copy_lookup_interval
-// apart), with .BYPASS neither look-up nor allocation in the L1 (documented, not measured) and a request for each
-// wavefront and line, though another wavefront has asked for the same (counters of the calibration kernels). When the
-// last line is back it takes the data pipe for one cycle; without .BYPASS then for the wavefronts of its shared side,
-// like an STS; while two such copies wait to write, no other is looked up. (Beside a stream of LDS on the H200, dense
-// copies of 512 bytes take 0.95 cycles from it with .BYPASS, 4.7 without.) LDGDEPBAR passes through the queue as a
-// request of one register and marks the end of a group; a group is over lsu.commit_latency after its mark or, if later,
-// a fixed time after the last wavefront of its copies, which lsu.copy_latency fixes (with .BYPASS, whose end is its
-// return, lsu.bypass_latency); groups of a warp end in order.
+// Life of an LDGSTS: three registers of addresses; at most lsu.copies_waiting copies are in the SM-wide stage. A copy
+// with wavefronts that take their data from several lines is gathered first, one copy at a time: lsu.copy_gather_cycles
+// of the data pipe per such wavefront, in cycles that nobody else wants. Then the lookup of an LDG
+// (lsu.copy_lookup_interval apart), with .BYPASS neither look-up nor allocation in the L1 (documented, not measured)
+// and a request for each wavefront and line, though another wavefront has asked for the same (counters of the
+// calibration kernels). When the last line is back it takes the data pipe for one cycle; without .BYPASS then for the
+// wavefronts of its shared side, like an STS; while two such copies wait to write, no other is looked up. (Beside a
+// stream of LDS on the H200, dense copies of 512 bytes take 0.95 cycles from it with .BYPASS, 4.7 without.) LDGDEPBAR
+// passes through the queue as a request of one register and marks the end of a group; a group is over
+// lsu.commit_latency after its mark or, if later, a fixed time after the last wavefront of its copies, which
+// lsu.copy_latency fixes (with .BYPASS, whose end is its return, lsu.bypass_latency); groups of a warp end in order.
 // Measured: cycles per LDGSTS from the L1 2.4, 3.5, 4.7 for 4, 8, 16 bytes (here 2, 3, 5), 33 at 8-way conflicts.
 //
 // Local memory (LDL, STL) is kept in the L1 and written back: a store takes its lines and leaves them dirty; that a
@@ -94,7 +94,7 @@ class Lsu {
     std::uint8_t write_scoreboard = isa::kNoScoreboard;
     std::uint8_t read_scoreboard = isa::kNoScoreboard;
     bool local = false;
-    bool bypass = false;      ///< copies: past the L1
+    bool bypass = false;       ///< copies: past the L1
     std::uint16_t gather = 0;  ///< copies: cycles of the data pipe before the look-up
     std::uint32_t group = 0;   ///< copies and marks: running number of the warp's group
     std::uint16_t wavefronts = 0;
@@ -188,11 +188,11 @@ class Lsu {
   std::vector<Request> stage_;  ///< in order of transfer start
   int stage_others_ = 0;        ///< of these, those that do not go to the data pipe by themselves
   int credits_used_ = 0;
-  std::deque<Request> copy_writes_;  ///< copies whose data are there, in order, waiting for a place
-  int copies_staged_ = 0;              ///< copies between the MIO queue and their look-up
-  std::optional<Request> gathering_;   ///< the copy that is being gathered
-  int gather_left_ = 0;                ///< cycles of the data pipe that it still needs
-  int copies_ready_ = 0;             ///< copies with their data in the SM that have not begun to write
+  std::deque<Request> copy_writes_;   ///< copies whose data are there, in order, waiting for a place
+  int copies_staged_ = 0;             ///< copies between the MIO queue and their look-up
+  std::optional<Request> gathering_;  ///< the copy that is being gathered
+  int gather_left_ = 0;               ///< cycles of the data pipe that it still needs
+  int copies_ready_ = 0;              ///< copies with their data in the SM that have not begun to write
   std::vector<Execution> executing_;
   std::size_t execution_turn_ = 0;
   Cycle tag_free_ = 0;

@@ -22,7 +22,8 @@ struct SmParameters {
   WarpPolicy policy = WarpPolicy::kGreedyHighestSlot;
   // Pipes: issue intervals and latencies.
   Cycle fma_half = 0, fma_wide = 0, fma_wide_hold = 0, half = 0, alu = 0, uniform = 0, fp64 = 0, hfma2_mma = 0;
-  Cycle hmma = 0, hmma_short = 0, hmma_hold = 0, xu = 0, xu_latency = 0, s2r = 0, s2r_latency = 0, ldc = 0, ldc_latency = 0, constant_miss = 0;
+  Cycle hmma = 0, hmma_short = 0, hmma_hold = 0, xu = 0, xu_latency = 0, s2r = 0, s2r_latency = 0, ldc = 0,
+        ldc_latency = 0, constant_miss = 0;
   int xu_queue = 0;
   // Memory instruction path.
   int mio_queue = 0, mio_shared_queue = 0;

@@ -49,7 +49,8 @@ TEST_CASE("LDSM: issue to dependent issue 23, 25, 29 cycles for 1, 2, 4 matrices
   CHECK(distance(load_then_use(MemoryOp::kLoadMatrix, 4, 1, lanes_apart(16)), 0, 1) == 23);
   CHECK(distance(load_then_use(MemoryOp::kLoadMatrix, 8, 1, lanes_apart(16)), 0, 1) == 25);
   CHECK(distance(load_then_use(MemoryOp::kLoadMatrix, 16, 1, lanes_apart(16)), 0, 1) == 29);
-  CHECK(distance(load_then_use(MemoryOp::kLoadMatrix, 16, 1, lanes_apart(80)), 0, 1) == 29);   // measured without conflict
+  CHECK(distance(load_then_use(MemoryOp::kLoadMatrix, 16, 1, lanes_apart(80)), 0, 1) ==
+        29);  // measured without conflict
   CHECK(distance(load_then_use(MemoryOp::kLoadMatrix, 16, 1, lanes_apart(32)), 0, 1) == 37);   // 8 wavefronts
   CHECK(distance(load_then_use(MemoryOp::kLoadMatrix, 16, 1, lanes_apart(128)), 0, 1) == 85);  // 32 wavefronts
 }
@@ -123,9 +124,9 @@ TEST_CASE("a taken branch costs 10 cycles") {
 }
 
 TEST_CASE("issue intervals of the pipes, one warp: FFMA 1, IMAD and ALU 2, IMAD.WIDE 4, FP64 2, HMMA 6 or 4") {
-  const std::pair<Pipe, Cycle> rows[] = {{Pipe::kFma, 1},  {Pipe::kFmaHeavy, 2}, {Pipe::kAlu, 2},  {Pipe::kFmaWide, 4},
-                                         {Pipe::kFp64, 2}, {Pipe::kTensor, 6},   {Pipe::kHalf, 2}, {Pipe::kUniform, 2},
-                                         {Pipe::kTensorShort, 4}};
+  const std::pair<Pipe, Cycle> rows[] = {{Pipe::kFma, 1},     {Pipe::kFmaHeavy, 2}, {Pipe::kAlu, 2},
+                                         {Pipe::kFmaWide, 4}, {Pipe::kFp64, 2},     {Pipe::kTensor, 6},
+                                         {Pipe::kHalf, 2},    {Pipe::kUniform, 2},  {Pipe::kTensorShort, 4}};
   for (const auto& [pipe, interval] : rows) {
     SyntheticKernel kernel;
     for (int i = 0; i < 20; ++i) {
