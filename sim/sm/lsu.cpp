@@ -79,7 +79,7 @@ void Lsu::enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std
     request.footprint = static_cast<std::uint16_t>(index);
     request.active_bytes = static_cast<std::uint32_t>(std::popcount(dynamic.active_mask)) * inst.access_bytes;
     const int gathering = analyzer_.global(dynamic, site, footprints_[index]);
-    request.gather = static_cast<std::uint16_t>(std::lround(gathering * p_.copy_gather));
+    request.gather = static_cast<std::uint16_t>(request.bypass ? std::lround(gathering * p_.copy_gather) : 0);
     request.local = isa::is_local(dynamic) && inst.memory != isa::MemoryOp::kCopyAsync;
   }
   queues_[sub].push_back(request);

@@ -10,15 +10,15 @@
 // issue path and shared memory (issue times of the K-th request).
 //
 // Life of an LDGSTS: three registers of addresses; at most lsu.copies_waiting copies are in the SM-wide stage. A copy
-// with wavefronts that take their data from several lines is gathered first, one copy at a time: lsu.copy_gather_cycles
-// of the data pipe per such wavefront, in cycles that nobody else wants. Then the lookup of an LDG
-// (lsu.copy_lookup_interval apart), with .BYPASS neither look-up nor allocation in the L1 (documented, not measured)
-// and a request for each wavefront and line, though another wavefront has asked for the same (counters of the
-// calibration kernels). When the last line is back it takes the data pipe for one cycle; without .BYPASS then for the
-// wavefronts of its shared side, like an STS; while two such copies wait to write, no other is looked up. (Beside a
-// stream of LDS on the H200, dense copies of 512 bytes take 0.95 cycles from it with .BYPASS, 4.7 without.) LDGDEPBAR
-// passes through the queue as a request of one register and marks the end of a group; a group is over
-// lsu.commit_latency after its mark or, if later, a fixed time after the last wavefront of its copies, which
+// with wavefronts that take their data from several lines is gathered first (with .BYPASS only, to which it is fitted),
+// one copy at a time: lsu.copy_gather_cycles of the data pipe per such wavefront, in cycles that nobody else wants.
+// Then the lookup of an LDG (lsu.copy_lookup_interval apart), with .BYPASS neither look-up nor allocation in the L1
+// (documented, not measured) and a request for each wavefront and line, though another wavefront has asked for the same
+// (counters of the calibration kernels). When the last line is back it takes the data pipe for one cycle; without
+// .BYPASS then for the wavefronts of its shared side, like an STS; while two such copies wait to write, no other is
+// looked up. (Beside a stream of LDS on the H200, dense copies of 512 bytes take 0.95 cycles from it with .BYPASS, 4.7
+// without.) LDGDEPBAR passes through the queue as a request of one register and marks the end of a group; a group is
+// over lsu.commit_latency after its mark or, if later, a fixed time after the last wavefront of its copies, which
 // lsu.copy_latency fixes (with .BYPASS, whose end is its return, lsu.bypass_latency); groups of a warp end in order.
 // Measured: cycles per LDGSTS from the L1 2.4, 3.5, 4.7 for 4, 8, 16 bytes (here 2, 3, 5), 33 at 8-way conflicts.
 //
