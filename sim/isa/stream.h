@@ -77,6 +77,9 @@ class KernelStream {
   [[nodiscard]] virtual const Program& program() const = 0;
   [[nodiscard]] virtual Dim3 grid() const = 0;
   [[nodiscard]] virtual Dim3 block() const = 0;
+  /// True if streams depend on what other warps of the launch have stored (semaphores, counters, flags): then every
+  /// warp must be stepped instruction by instruction, at the time it issues, by one thread.
+  [[nodiscard]] virtual bool ordered() const { return false; }
   /// Starts CTA number `linear_id` (x fastest). `recycled` may hold a finished CTA's storage to use again, or be null.
   [[nodiscard]] virtual std::unique_ptr<CtaStream> open(std::uint64_t linear_id,
                                                         std::unique_ptr<CtaStream> recycled) const = 0;

@@ -58,6 +58,26 @@ TEST_CASE("lanes that exit early are not waited for") {
   CHECK(run(code) == expected);
 }
 
+TEST_CASE("lanes leave a loop in different trips and meet behind it") {
+  // Lane i goes round while i + trips < 32: lane 31 leaves first.
+  const DecodedKernel code = small::kernel({
+      small::read_thread_index(0), small::converge_at(4), small::add_immediate(0, 0, 1),  // 2
+      small::is_at_least(0, 0, 32),                                                       // 3
+      small::guarded(small::branch(-3), 0, true),                                         // 4
+      small::converge(), small::nop(), small::exit()                                      // 5, 6, 7
+  });
+  const std::vector<Executed> executed = run(code);
+  std::uint32_t lanes = 0;
+  int trips = 0;
+  for (const Executed& one : executed) {
+    trips += one.index == 2 ? 1 : 0;
+    lanes = one.index == 6 ? one.mask : lanes;
+  }
+  CHECK(trips == 32);
+  CHECK(lanes == kAll);
+  CHECK(executed.size() == 2 + 32 * 3 + 32 + 2);  // each lane comes to BSYNC on its own
+}
+
 TEST_CASE("ragged problems compute their product at every edge") {
   const std::string own = std::string(TILESIM_TEST_CUBINS) + "/sgemm_32x32x8_async_ragged.cubin";
   const std::string corpus = std::string(TILESIM_PTXAS_FOLDER) + "/simt_64x64x32_4x4_s2_nn_v4_ragged.cubin";

@@ -138,8 +138,8 @@ TEST_CASE("shared addresses start at the reserved kilobyte and are reported raw"
       }
     }
   }
-  CHECK(lowest == kSharedBase);
-  CHECK(highest == kSharedBase + 8192);
+  CHECK(lowest == abi_of(90).shared_base);
+  CHECK(highest == abi_of(90).shared_base + 8192);
 }
 
 TEST_CASE("stepping to global accesses gives the same accesses as stepping through") {

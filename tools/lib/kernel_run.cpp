@@ -179,7 +179,9 @@ bool is_brief(const Coverage& c) {
   return !c.detailed && (c.lengths == two || (c.lengths.size() == 1 && c.loop_trips <= 2 * brief.longer));
 }
 
-Result<RunTotals> run_kernel(KernelResult& result, const KernelSource& source, const Effort& effort) {
+Result<RunTotals> run_kernel(KernelResult& result, const KernelSource& source, const Effort& asked) {
+  Effort effort = asked;
+  effort.detailed = effort.detailed || source.ordered();
   const std::vector<std::uint64_t> ctas =
       sim::ctas_by_sm(result.gpu, source.grid().count(), static_cast<int>(result.occupancy.ctas));
   std::vector<Representative> representatives = choose(ctas, effort.brief);

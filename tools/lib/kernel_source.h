@@ -19,6 +19,8 @@ class KernelSource {
   [[nodiscard]] virtual isa::Dim3 block() const = 0;
   /// Type whose pipe does most of the work, for peaks.
   [[nodiscard]] virtual model::DataType math() const { return model::DataType::kF32; }
+  /// As isa::KernelStream::ordered(): all SMs have to be simulated instruction by instruction.
+  [[nodiscard]] virtual bool ordered() const { return false; }
   /// Trips of the main loop per warp; 0 without a loop.
   [[nodiscard]] virtual std::uint64_t loop_trips() const = 0;
   /// Instruction of the main loop's backward branch.

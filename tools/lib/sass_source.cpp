@@ -1,5 +1,7 @@
 #include "tools/lib/sass_source.h"
 
+#include <fmt/format.h>
+
 namespace tilesim::app {
 
 namespace {
@@ -24,9 +26,31 @@ model::DataType math_of(const traces::DecodedKernel& kernel) {
   return model::DataType::kF32;
 }
 
+/// The machine's barriers are for all warps of a CTA.
+Result<void> check_barriers(const traces::DecodedKernel& kernel) {
+  using traces::Role;
+  for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
+    const traces::SassInstruction& in = kernel.instructions[i];
+    const traces::Operand& number = in.operand(Role::kImmediate);
+    const traces::Operand& threads = in.operand(Role::kImmediate2);
+    const bool fits = number.kind == traces::OperandKind::kImmediate &&
+                      threads.kind == traces::OperandKind::kImmediate && threads.value == 0 &&
+                      in.modifier(traces::Modifier::kBarrierMode) == 0;
+    if (in.opcode == traces::Opcode::kBar && !fits) {
+      return fail(ErrorKind::kUsage,
+                  fmt::format("'{}' is a barrier of a part of the CTA, which cannot be timed yet", kernel.text[i]),
+                  "only its results can be computed, in functional mode", kernel.where(i));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<SassSource>> SassSource::create(traces::DecodedKernel kernel, traces::LaunchParameters launch) {
+  if (auto timed = check_barriers(kernel); !timed) {
+    return tl::unexpected<Error>(timed.error());
+  }
   auto created = traces::SassKernel::create(std::move(kernel), std::move(launch));
   if (!created) {
     return tl::unexpected<Error>(created.error());

@@ -19,6 +19,7 @@ class SassSource final : public KernelSource {
   [[nodiscard]] const isa::Program& program() const override { return kernel_->program(); }
   [[nodiscard]] isa::Dim3 grid() const override { return kernel_->grid(); }
   [[nodiscard]] isa::Dim3 block() const override { return kernel_->block(); }
+  [[nodiscard]] bool ordered() const override { return kernel_->ordered(); }
   [[nodiscard]] model::DataType math() const override { return math_; }
   [[nodiscard]] std::uint64_t loop_trips() const override { return loop_ ? loop_->trips : 0; }
   [[nodiscard]] std::optional<std::uint32_t> loop_branch() const override {

@@ -22,7 +22,8 @@ namespace {
 constexpr std::string_view kMakeCubin = "Make it anew: nvcc -arch=sm_90 -cubin -o FILE SOURCE.";
 constexpr std::string_view kNoLinking = "Only kernels that stand alone are understood: no global variables, no calls.";
 constexpr std::uint64_t kInstructionBytes = 16;
-constexpr std::uint64_t kSystemSharedBytes = kSharedBase;  // part of .nv.shared.F from sm_90 on
+constexpr int kConstantBanks = 18;
+constexpr std::uint64_t kSystemSharedBytes = abi_of(90).shared_base;  // part of .nv.shared.F from sm_90 on
 constexpr int kFirstWithSystemShared = 90;
 constexpr std::uint8_t kAbiOfCuda11 = 7;  // and 12
 constexpr std::uint8_t kAbiOfCuda13 = 8;
@@ -280,6 +281,12 @@ Result<CubinKernel> CubinParser::kernel(const ElfSymbol& symbol) {
     const bool takes_off = architecture_ >= kFirstWithSystemShared && shared->size >= kSystemSharedBytes;
     out.static_shared_bytes = shared->size - (takes_off ? kSystemSharedBytes : 0);
   }
+  for (int bank = 1; bank < kConstantBanks; ++bank) {  // the driver fills bank 0 at the launch
+    const ElfSection* constants = elf_.find(fmt::format(".nv.constant{}.{}", bank, out.name));
+    if (constants != nullptr && !constants->bytes.empty()) {
+      out.constant_banks[bank].assign(constants->bytes.begin(), constants->bytes.end());
+    }
+  }
   return out;
 }
 
@@ -433,7 +440,7 @@ Result<const CubinKernel*> choose_kernel(const Cubin& cubin, std::string_view ch
   return best;
 }
 
-Result<DecodedKernel> decode_kernel(const CubinKernel& kernel) {
+Result<DecodedKernel> decode_kernel(const CubinKernel& kernel, Unknown unknown) {
   if (!kernel.unusable.empty()) {
     return wrong(kernel.file, kernel.unusable, kNoLinking);
   }
@@ -441,18 +448,22 @@ Result<DecodedKernel> decode_kernel(const CubinKernel& kernel) {
   listed.file = kernel.file;
   listed.name = kernel.name;
   listed.architecture = kernel.architecture;
-  if (kernel.parameter_bytes != 0 && kernel.parameter_base != kParameterOffset) {
+  if (kernel.parameter_bytes != 0 && kernel.parameter_base != abi_of(kernel.architecture).parameter_offset) {
     return wrong(kernel.file,
                  fmt::format("has the parameters of {} at 0x{:x} of constant bank 0, not at 0x{:x}", kernel.name,
-                             kernel.parameter_base, kParameterOffset),
-                 "Compile for sm_90 with nvcc 12 or 13.");
+                             kernel.parameter_base, abi_of(kernel.architecture).parameter_offset),
+                 "Compile with nvcc 12 or 13.");
   }
   for (const Encoding& word : kernel.code) {
     const std::uint64_t address = listed.instructions.size() * kInstructionBytes;
     const auto decoded = decode(word, address, kernel.architecture);
     listed.instructions.push_back({address, decoded ? disassemble(*decoded) : std::string(), word, 0});
   }
-  return decode_kernel(listed);
+  auto decoded_kernel = decode_kernel(listed, unknown);
+  if (decoded_kernel) {
+    decoded_kernel->constant_banks = kernel.constant_banks;
+  }
+  return decoded_kernel;
 }
 
 }  // namespace tilesim::traces

@@ -8,12 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/result.h"
+#include "traces/sass/decoder.h"
 #include "traces/sass/encoding.h"
 #include "traces/sass/instruction.h"
 
@@ -29,10 +31,11 @@ struct CubinKernel {
   std::string name;  ///< mangled
   int architecture = 90;
   std::vector<Encoding> code;
-  int registers_per_thread = 0;           ///< as ptxas reports them
-  std::uint64_t static_shared_bytes = 0;  ///< without the 1,024 bytes per CTA that the system takes
-  std::uint64_t local_bytes = 0;          ///< stack frame per thread, spills included
-  std::uint32_t parameter_base = 0;       ///< where the parameter block starts in constant bank 0
+  std::map<int, std::vector<std::byte>> constant_banks;  ///< those that the file fills: literals, jump tables
+  int registers_per_thread = 0;                          ///< as ptxas reports them
+  std::uint64_t static_shared_bytes = 0;                 ///< without the 1,024 bytes per CTA that the system takes
+  std::uint64_t local_bytes = 0;                         ///< stack frame per thread, spills included
+  std::uint32_t parameter_base = 0;                      ///< where the parameter block starts in constant bank 0
   std::uint32_t parameter_bytes = 0;
   std::vector<CubinParameter> parameters;  ///< in order
   int barriers = 0;                        ///< named barriers used
@@ -68,6 +71,6 @@ inline constexpr std::uintmax_t kMaximumCubinBytes = std::uintmax_t{256} << 20;
 
 /// Decodes a kernel of a cubin; the texts are disassemble()'s. Errors as decode_kernel() for listings, with
 /// "FILE:NAME+0xOFFSET" in `where`; `unusable`; parameters elsewhere than where sm_90 code has them.
-[[nodiscard]] Result<DecodedKernel> decode_kernel(const CubinKernel& kernel);
+[[nodiscard]] Result<DecodedKernel> decode_kernel(const CubinKernel& kernel, Unknown unknown = Unknown::kIsRefused);
 
 }  // namespace tilesim::traces

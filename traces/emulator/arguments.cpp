@@ -13,13 +13,20 @@
 namespace tilesim::traces {
 namespace {
 
-constexpr std::string_view kForms = "Use TYPE:VALUE with i32, u32, i64, u64, f32, f64, ptr:BYTES or raw:FILE.";
+constexpr std::string_view kForms =
+    "Use TYPE:VALUE with i32, u32, i64, u64, f32, f64, ptr:BYTES, ptrs:COUNTxBYTES, mem:FILE or raw:FILE.";
 constexpr std::size_t kRawAlignment = 8;
 constexpr std::size_t kMaximumBlockBytes = 4096;  // the limit of CUDA's classic parameter block
+constexpr std::uint64_t kMaximumFileBytes = std::uint64_t{1} << 30;
 
 tl::unexpected<Error> bad_item(std::size_t number, std::string_view item, std::string_view why,
                                std::string_view remedy = kForms) {
   return fail(ErrorKind::kUsage, fmt::format("Argument {} '{}' {}.", number + 1, item, why), std::string(remedy));
+}
+
+void append(std::vector<std::byte>& block, const void* data, std::size_t bytes) {
+  const auto* first = static_cast<const std::byte*>(data);
+  block.insert(block.end(), first, first + bytes);
 }
 
 // Appends at the next multiple of `alignment`, zeros between.
@@ -27,8 +34,7 @@ void place(KernelArguments& arguments, const void* data, std::size_t bytes, std:
   auto& block = arguments.block;
   block.resize((block.size() + alignment - 1) / alignment * alignment);
   arguments.places.push_back({block.size(), bytes});
-  const auto* first = static_cast<const std::byte*>(data);
-  block.insert(block.end(), first, first + bytes);
+  append(block, data, bytes);
 }
 
 // The magnitude of an integer, decimal or with 0x; nullopt if it is none or exceeds 64 bits.
@@ -70,21 +76,22 @@ bool place_float(KernelArguments& arguments, std::string_view text) {
   return true;
 }
 
-Result<std::vector<char>> read_raw(std::size_t number, std::string_view item, const std::string& file) {
+// The bytes of a file that raw: or mem: names, at most `limit`.
+Result<std::vector<std::byte>> read_file(std::size_t number, std::string_view item, const std::string& file,
+                                         std::uint64_t limit) {
   std::error_code code;
   const std::uintmax_t bytes =
       std::filesystem::is_regular_file(file, code) ? std::filesystem::file_size(file, code) : 0;
   if (bytes == 0) {
-    return bad_item(number, item, "names no readable file with content", "Check the path after raw:.");
+    return bad_item(number, item, "names no readable file with content", "Check the path after the colon.");
   }
-  if (bytes > kMaximumBlockBytes) {
-    return bad_item(number, item,
-                    fmt::format("is {} bytes, more than the {} of a parameter block", bytes, kMaximumBlockBytes),
-                    "Pass the bytes of the parameter only.");
+  if (bytes > limit) {
+    return bad_item(number, item, fmt::format("is {} bytes, more than {}", bytes, limit),
+                    "raw: takes the bytes of the parameter only, mem: up to 1 GiB.");
   }
-  std::vector<char> content(static_cast<std::size_t>(bytes));
+  std::vector<std::byte> content(static_cast<std::size_t>(bytes));
   std::ifstream stream(file, std::ios::binary);
-  if (!stream.read(content.data(), static_cast<std::streamsize>(content.size()))) {
+  if (!stream.read(reinterpret_cast<char*>(content.data()), static_cast<std::streamsize>(content.size()))) {
     return bad_item(number, item, "cannot be read", "Check the file's permissions.");
   }
   return content;
@@ -98,12 +105,16 @@ class Builder {
 
  private:
   Result<void> add_pointer(std::size_t number, std::string_view item, std::string_view value);
+  Result<void> add_pointers(std::size_t number, std::string_view item, std::string_view value);
+  Result<void> add_memory(std::size_t number, std::string_view item, std::string_view value);
+  Result<std::uint64_t> size(std::size_t number, std::string_view item, std::string_view value) const;
+  std::uint64_t allocate(std::size_t number, std::uint64_t bytes, std::vector<std::byte> contents);
 
   KernelArguments arguments_;
   std::uint64_t next_address_ = kFirstAllocation;
 };
 
-Result<void> Builder::add_pointer(std::size_t number, std::string_view item, std::string_view value) {
+Result<std::uint64_t> Builder::size(std::size_t number, std::string_view item, std::string_view value) const {
   const auto bytes = parse_bytes(value);
   if (!bytes) {
     return bad_item(number, item, fmt::format("has a bad size: {}", bytes.error().message), bytes.error().remedy);
@@ -112,10 +123,58 @@ Result<void> Builder::add_pointer(std::size_t number, std::string_view item, std
     return bad_item(number, item, *bytes == 0 ? "has size 0" : "is larger than 1 TiB",
                     "Pass the bytes that the kernel may touch through this pointer.");
   }
-  arguments_.allocations.push_back({next_address_, *bytes, number});
-  place(arguments_, &next_address_, sizeof next_address_, sizeof next_address_);
-  const std::uint64_t spanned = (*bytes + kAllocationAlignment - 1) / kAllocationAlignment * kAllocationAlignment;
+  return bytes;
+}
+
+// A fresh allocation's address.
+std::uint64_t Builder::allocate(std::size_t number, std::uint64_t bytes, std::vector<std::byte> contents) {
+  const std::uint64_t address = next_address_;
+  arguments_.allocations.push_back({address, bytes, number, std::move(contents)});
+  const std::uint64_t spanned = (bytes + kAllocationAlignment - 1) / kAllocationAlignment * kAllocationAlignment;
   next_address_ += spanned + kAllocationAlignment;
+  return address;
+}
+
+Result<void> Builder::add_pointer(std::size_t number, std::string_view item, std::string_view value) {
+  const auto bytes = size(number, item, value);
+  if (!bytes) {
+    return tl::unexpected<Error>(bytes.error());
+  }
+  const std::uint64_t address = allocate(number, *bytes, {});
+  place(arguments_, &address, sizeof address, sizeof address);
+  return {};
+}
+
+Result<void> Builder::add_pointers(std::size_t number, std::string_view item, std::string_view value) {
+  constexpr std::uint64_t kMostPointers = 65536;
+  const std::size_t cross = value.find('x');
+  const auto count = magnitude(value.substr(0, cross));
+  if (cross == std::string_view::npos || !count || *count == 0 || *count > kMostPointers) {
+    return bad_item(number, item, fmt::format("has no count of 1 to {} pointers", kMostPointers),
+                    "Use ptrs:COUNTxBYTES, as in ptrs:8x4MiB.");
+  }
+  const auto bytes = size(number, item, value.substr(cross + 1));
+  if (!bytes) {
+    return tl::unexpected<Error>(bytes.error());
+  }
+  const std::size_t array = arguments_.allocations.size();
+  const std::uint64_t address = allocate(number, *count * sizeof(std::uint64_t), {});
+  for (std::uint64_t i = 0; i < *count; ++i) {
+    const std::uint64_t element = allocate(number, *bytes, {});
+    append(arguments_.allocations[array].contents, &element, sizeof element);
+  }
+  place(arguments_, &address, sizeof address, sizeof address);
+  return {};
+}
+
+Result<void> Builder::add_memory(std::size_t number, std::string_view item, std::string_view value) {
+  auto content = read_file(number, item, std::string(value), kMaximumFileBytes);
+  if (!content) {
+    return tl::unexpected<Error>(content.error());
+  }
+  const std::uint64_t bytes = content->size();
+  const std::uint64_t address = allocate(number, bytes, std::move(*content));
+  place(arguments_, &address, sizeof address, sizeof address);
   return {};
 }
 
@@ -130,8 +189,14 @@ Result<void> Builder::add(std::size_t number, std::string_view item) {
   if (type == "ptr") {
     return add_pointer(number, item, value);
   }
+  if (type == "ptrs") {
+    return add_pointers(number, item, value);
+  }
+  if (type == "mem") {
+    return add_memory(number, item, value);
+  }
   if (type == "raw") {
-    const auto content = read_raw(number, item, std::string(value));
+    const auto content = read_file(number, item, std::string(value), kMaximumBlockBytes);
     if (!content) {
       return tl::unexpected<Error>(content.error());
     }

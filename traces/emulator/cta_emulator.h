@@ -1,6 +1,7 @@
 // The warps of one CTA under emulation, and their registers.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sim/isa/stream.h"
@@ -10,9 +11,9 @@ namespace tilesim::traces {
 
 class CtaEmulator final : public isa::CtaStream {
  public:
-  /// Starts CTA `linear_id` (x fastest) of the context's launch; storage of an earlier CTA is used again. `memory` is
-  /// null in timing mode. The context must outlive the CTA.
-  void start(const WarpContext& context, std::uint64_t linear_id, FunctionalMemory* memory);
+  /// Starts CTA `linear_id` (x fastest) of the context's launch; storage of an earlier CTA is used again. The context
+  /// must outlive the CTA.
+  void start(const WarpContext& context, std::uint64_t linear_id);
 
   [[nodiscard]] int warp_count() const override { return static_cast<int>(warps_.size()); }
   [[nodiscard]] WarpEmulator& warp(int index) override { return warps_[static_cast<std::size_t>(index)]; }
@@ -20,6 +21,7 @@ class CtaEmulator final : public isa::CtaStream {
  private:
   std::vector<WarpEmulator> warps_;
   std::vector<LaneRow> rows_;
+  std::optional<CtaMemory> memory_;
 };
 
 }  // namespace tilesim::traces

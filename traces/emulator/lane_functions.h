@@ -241,26 +241,4 @@ inline void special_function(Word* d, const Word* a, unsigned function) {
   }
 }
 
-template <int N>
-inline void float_fma(Word* d, const Word* a, const Word* b, const Word* c) {
-  for (int i = 0; i < N; ++i) {
-    d[i] = std::bit_cast<Word>(
-        std::fma(std::bit_cast<float>(a[i]), std::bit_cast<float>(b[i]), std::bit_cast<float>(c[i])));
-  }
-}
-
-template <int N>
-inline void float_add(Word* d, const Word* a, const Word* b) {
-  for (int i = 0; i < N; ++i) {
-    d[i] = std::bit_cast<Word>(std::bit_cast<float>(a[i]) + std::bit_cast<float>(b[i]));
-  }
-}
-
-template <int N>
-inline void float_multiply(Word* d, const Word* a, const Word* b) {
-  for (int i = 0; i < N; ++i) {
-    d[i] = std::bit_cast<Word>(std::bit_cast<float>(a[i]) * std::bit_cast<float>(b[i]));
-  }
-}
-
 }  // namespace tilesim::traces::lanes

@@ -48,7 +48,11 @@ Result<void> check_launch(const LaunchParameters& launch) {
   return {};
 }
 
-std::optional<std::uint32_t> constant_word(const LaunchParameters& launch, std::uint32_t offset) {
+std::optional<std::uint32_t> constant_word(const LaunchParameters& launch, int architecture, std::uint32_t offset) {
+  const Abi abi = abi_of(architecture);
+  if (offset / 8 * 8 == abi.descriptor_offset) {
+    return 0;
+  }
   switch (offset) {
     case 0x00:
       return launch.block.x;
@@ -64,17 +68,14 @@ std::optional<std::uint32_t> constant_word(const LaunchParameters& launch, std::
       return launch.grid.z;
     case 0x28:
       return kStackBase;
-    case 0x208:
-    case 0x20c:
-      return 0;
     default:
       break;
   }
   const auto& block = launch.arguments.block;
-  if (offset < kParameterOffset || offset - kParameterOffset >= block.size()) {
+  if (offset < abi.parameter_offset || offset - abi.parameter_offset >= block.size()) {
     return std::nullopt;
   }
-  const std::size_t first = offset - kParameterOffset;
+  const std::size_t first = offset - abi.parameter_offset;
   std::uint32_t word = 0;
   std::memcpy(&word, block.data() + first, std::min(sizeof word, block.size() - first));
   return word;

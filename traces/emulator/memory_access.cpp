@@ -39,27 +39,27 @@ const Allocation* nearest(const KernelArguments& arguments, std::uint64_t addres
 
 SharedAddress shared_address(const MemoryOperation& operation, const WarpRegisters& registers) {
   const std::uint32_t uniform = operation.uniform == kUniformUrz ? 0 : registers.uniform[operation.uniform];
-  return {operation.low, uniform + static_cast<std::uint32_t>(operation.offset), operation.bytes};
+  return {operation.low, operation.shift, uniform + static_cast<std::uint32_t>(operation.offset), operation.bytes};
 }
 
 SharedAddress copy_destination(const MemoryOperation& operation) {
-  return {operation.shared_low, static_cast<std::uint32_t>(operation.shared_offset), operation.bytes};
+  return {operation.shared_low, 0, static_cast<std::uint32_t>(operation.shared_offset), operation.bytes};
 }
 
 bool shared_addresses(const SharedAddress& address, const WarpRegisters& registers, std::uint32_t mask,
-                      std::uint64_t shared_bytes, LaneAddresses& out) {
+                      const SharedWindow& window, LaneAddresses& out) {
   if (address.row == kNoDestination) {
     out.fill(address.offset);
-    return all_inside(out, mask, address.bytes, kSharedBase, shared_bytes);
+    return all_inside(out, mask, address.bytes, window.base, window.bytes);
   }
   const auto& base = registers.rows[address.row].lane;
   // As all_inside(), in 32 bits: shared memory is far smaller than 2 GiB.
-  const std::uint32_t last = static_cast<std::uint32_t>(shared_bytes) - address.bytes;
+  const std::uint32_t last = static_cast<std::uint32_t>(window.bytes) - address.bytes;
   std::uint32_t odd = 0;
   std::uint32_t outside = 0;
   for (std::size_t i = 0; i < base.size(); ++i) {
-    const std::uint32_t place = base[i] + address.offset;
-    const std::uint32_t relative = place - kSharedBase;
+    const std::uint32_t place = (base[i] << address.shift) + address.offset;
+    const std::uint32_t relative = place - window.base;
     odd |= place;
     outside |= relative | (last - relative);
     out[i] = place;
@@ -67,7 +67,7 @@ bool shared_addresses(const SharedAddress& address, const WarpRegisters& registe
   if (mask == kAllLanes) {
     return (odd & (address.bytes - 1)) == 0 && outside >> 31 == 0;
   }
-  return all_inside(out, mask, address.bytes, kSharedBase, shared_bytes);
+  return all_inside(out, mask, address.bytes, window.base, window.bytes);
 }
 
 void global_addresses(const MemoryOperation& operation, const WarpRegisters& registers, LaneAddresses& out) {
@@ -108,16 +108,16 @@ bool all_inside(const LaneAddresses& addresses, std::uint32_t mask, unsigned byt
 }
 
 std::string explain_shared(const LaneAddresses& addresses, std::uint32_t mask, unsigned bytes,
-                           std::uint64_t shared_bytes) {
+                           const SharedWindow& window) {
   for (int lane = 0; lane < isa::kWarpSize; ++lane) {
     const std::uint64_t address = addresses[static_cast<std::size_t>(lane)];
     if ((mask >> lane & 1) == 0) {
       continue;
     }
-    if (!inside(address, bytes, kSharedBase, shared_bytes)) {
-      const auto offset = static_cast<std::int64_t>(address) - std::int64_t{kSharedBase};
+    if (!inside(address, bytes, window.base, window.bytes)) {
+      const auto offset = static_cast<std::int64_t>(address) - std::int64_t{window.base};
       return fmt::format("lane {} accesses {} bytes at byte {} of the CTA's shared memory, which has {}", lane, bytes,
-                         offset, shared_bytes);
+                         offset, window.bytes);
     }
     if (address % bytes != 0) {
       return misaligned(lane, bytes, address);

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "traces/emulator/executor.h"
+#include "traces/emulator/memory_effect.h"
 #include "traces/emulator/operand_resolver.h"
-#include "traces/emulator/supported.h"
 #include "traces/sass/dependences.h"
 #include "traces/sass/instruction_table.h"
 
@@ -14,6 +14,9 @@ namespace tilesim::traces {
 namespace {
 
 constexpr std::uint32_t kInstructionBytes = 16;
+constexpr int kSrFirstLaneMask = 56;  // SR_EQMASK to SR_GEMASK
+constexpr int kSrLastLaneMask = 60;
+constexpr std::uint8_t kDoubleSize = 3;  // Modifier::kFloatSize and kSourceSize
 using Arithmetic = OperandResolver::Arithmetic;
 
 PredicateSource predicate_source(const Operand& operand) {
@@ -26,7 +29,9 @@ PredicateSource predicate_source(const Operand& operand) {
 class Compiler {
  public:
   Compiler(const DecodedKernel& kernel, const LaunchParameters& launch, Selection selection)
-      : kernel_(kernel), launch_(launch), selection_(selection), resolver_(launch) {}
+      : kernel_(kernel), launch_(launch), selection_(selection), resolver_(kernel, launch) {
+    program_.abi = abi_of(kernel.architecture);
+  }
 
   Result<MicroProgram> run();
 
@@ -35,6 +40,12 @@ class Compiler {
   Action add_memory(const SassInstruction& in, bool needed);
   Action add_local(const SassInstruction& in, MemoryOperation out, bool needed);
   Action add_matrix(const SassInstruction& in);
+  Action add_atomic(const SassInstruction& in, bool needed);
+  void classify_atomic(const SassInstruction& in, MemoryOperation& out);
+  Action add_barrier(const SassInstruction& in);
+  MemoryOperation memory_operation(const SassInstruction& in);
+  void load_indexed_constant(const SassInstruction& in, Operation& out);
+  void add_high_words(const SassInstruction& in, Operation& out, Arithmetic arithmetic);
   template <std::size_t N>
   void add_rows(const Operand& operand, std::size_t count, std::array<std::uint16_t, N>& out);
   void add_copy(const SassInstruction& in, MemoryOperation& out);
@@ -63,7 +74,7 @@ class Compiler {
 
 tl::unexpected<Error> Compiler::failure(std::size_t index, const std::string& why) const {
   return fail(ErrorKind::kUsage, fmt::format("'{}' cannot be emulated: {}.", kernel_.text[index], why),
-              "This version emulates sm_90 GEMM kernels without data-dependent control flow.", kernel_.where(index));
+              "Report the instruction to have it added.", kernel_.where(index));
 }
 
 // Every constant that the code reads, needed or not, must lie inside what the launch passes.
@@ -74,14 +85,15 @@ Result<void> Compiler::check_parameters(std::size_t index) const {
       continue;
     }
     const bool load = in.opcode == Opcode::kLdc || in.opcode == Opcode::kUldc;
+    const std::int64_t first = program_.abi.parameter_offset;
+    const bool indexed = operand.index != kRegisterRz;
     const std::int64_t end = operand.value + (load ? access_bytes(in) : in.opcode == Opcode::kImadWide ? 8 : 4);
     const auto passed = static_cast<std::int64_t>(launch_.arguments.block.size());
-    if (end > kParameterOffset + passed && operand.value >= kParameterOffset) {
-      return fail(
-          ErrorKind::kUsage,
-          fmt::format("'{}' reads parameter bytes {} to {}, but the arguments end after {} bytes.", kernel_.text[index],
-                      operand.value - kParameterOffset, end - kParameterOffset - 1, passed),
-          "Pass every argument of the kernel, in order, with its type.", kernel_.where(index));
+    if (!indexed && end > first + passed && operand.value >= first) {
+      return fail(ErrorKind::kUsage,
+                  fmt::format("'{}' reads parameter bytes {} to {}, but the arguments end after {} bytes.",
+                              kernel_.text[index], operand.value - first, end - first - 1, passed),
+                  "Pass every argument of the kernel, in order, with its type.", kernel_.where(index));
     }
   }
   return {};
@@ -106,19 +118,75 @@ void Compiler::add_rows(const Operand& operand, std::size_t count, std::array<st
 }
 
 Action Compiler::add_matrix(const SassInstruction& in) {
+  constexpr std::uint8_t kDepths[] = {8, 16, 4};  // by Modifier::kMatrixShape
   MatrixOperation out;
-  const bool deep = in.modifier(Modifier::kMatrixShape) != 0;
-  out.type =
-      in.modifier(Modifier::kMatrixType) != 0 ? MatrixOperation::Type::kBfloat16 : MatrixOperation::Type::kFloat16;
-  out.depth = deep ? 16 : 8;
+  out.type = static_cast<MatrixOperation::Type>(in.modifier(Modifier::kMatrixType));
+  out.depth = kDepths[in.modifier(Modifier::kMatrixShape)];
   out.half_accumulator = in.modifier(Modifier::kAccumulator) == 0;
-  add_rows(in.operand(Role::kA), deep ? 4 : 2, out.a);
-  add_rows(in.operand(Role::kB), deep ? 2 : 1, out.b);
+  const std::size_t parts = out.depth / (out.type == MatrixOperation::Type::kTf32 ? 4U : 8U);
+  add_rows(in.operand(Role::kA), 2 * parts, out.a);
+  add_rows(in.operand(Role::kB), parts, out.b);
   add_rows(in.operand(Role::kC), out.half_accumulator ? 2 : 4, out.c);
   add_rows(in.operand(Role::kDestination), out.half_accumulator ? 2 : 4, out.d);
   program_.operand_index.push_back(static_cast<std::uint32_t>(program_.matrices.size()));
   program_.matrices.push_back(out);
   return Action::kMatrix;
+}
+
+// Address, data rows and what is done with the word in memory.
+Action Compiler::add_atomic(const SassInstruction& in, bool needed) {
+  MemoryOperation out = memory_operation(in);
+  AtomicOperation& atomic = out.atomic;
+  atomic.global = in.opcode != Opcode::kAtoms && in.opcode != Opcode::kAtomsCas;
+  out.moves = needed;
+  classify_atomic(in, out);
+  const std::size_t words = out.bytes / 4U;
+  if (needed) {
+    const bool swaps =
+        in.opcode == Opcode::kAtomsCas || in.opcode == Opcode::kAtomgCas;  // [address], comparand, new value
+    add_rows(in.operand(swaps ? Role::kC : Role::kB), words, out.words);
+    add_rows(in.operand(Role::kB), swaps ? words : 0, atomic.comparand);
+    const Operand& result = in.operand(Role::kDestination);
+    add_rows(result, result.kind == OperandKind::kRegister ? words : 0, atomic.result);
+  }
+  program_.operand_index.push_back(static_cast<std::uint32_t>(program_.memory.size()));
+  program_.memory.push_back(out);
+  return Action::kAtomic;
+}
+
+// Kind, type and width, from the names of the table.
+void Compiler::classify_atomic(const SassInstruction& in, MemoryOperation& out) {
+  using Kind = AtomicOperation::Kind;
+  using Type = AtomicOperation::Type;
+  const std::uint8_t number = in.modifier(Modifier::kAtomic);
+  std::string_view type;
+  for (const ModifierField& field : in.row->modifiers) {
+    if (field.id == Modifier::kAtomicType || field.id == Modifier::kFloatAtomicType) {
+      type = field.names[in.modifier(field.id)];
+      if (field.id == Modifier::kFloatAtomicType) {
+        require(number == 0, "atomic minimum and maximum of floats are not supported yet");
+      }
+    }
+  }
+  out.atomic.kind = in.opcode == Opcode::kAtomgCas || (in.opcode == Opcode::kAtomsCas && number == 0)
+                        ? Kind::kCompareSwap
+                    : in.opcode == Opcode::kAtomsCas ? Kind::kTrySwap
+                                                     : static_cast<Kind>(number);
+  const bool wide = type == "64" || type == "S64";
+  out.bytes = wide ? 8 : 4;
+  if (type.empty() || type == "64") {
+    out.atomic.type = Type::kUnsigned;
+  } else if (type == "S32" || type == "S64") {
+    out.atomic.type = Type::kSigned;
+  } else if (type == "F32.FTZ.RN" || type == "F32.RN") {
+    out.atomic.type = Type::kFloat;
+  } else if (type == "F16x2.RN") {
+    out.atomic.type = Type::kHalves;
+  } else if (type == "BF16x2.RN") {
+    out.atomic.type = Type::kBfloats;
+  } else {
+    reject(fmt::format("atomics of type {} are not supported yet", type));
+  }
 }
 
 Action Compiler::add_local(const SassInstruction& in, MemoryOperation out, bool needed) {
@@ -130,7 +198,9 @@ Action Compiler::add_local(const SassInstruction& in, MemoryOperation out, bool 
   return needed ? Action::kSpill : Action::kLocal;
 }
 
-Action Compiler::add_memory(const SassInstruction& in, bool needed) {
+// Address and width.
+MemoryOperation Compiler::memory_operation(const SassInstruction& in) {
+  constexpr std::uint8_t kShifts[] = {0, 2, 3, 4};  // of .X1, .X4, .X8, .X16
   const Operand& address = in.operand(Role::kAddress);
   MemoryOperation out;
   out.low = resolver_.row(address.index);
@@ -138,11 +208,21 @@ Action Compiler::add_memory(const SassInstruction& in, bool needed) {
     out.high = resolver_.row(address.index + 1U);
   }
   out.uniform = address.uniform;
+  out.shift = kShifts[address.scale & 3];
   out.offset = static_cast<std::int32_t>(address.value);
   out.bytes = static_cast<std::uint8_t>(access_bytes(in));
+  return out;
+}
+
+Action Compiler::add_memory(const SassInstruction& in, bool needed) {
+  MemoryOperation out = memory_operation(in);
   const isa::MemoryOp memory = in.row->memory;
   out.store = memory == isa::MemoryOp::kStoreShared || memory == isa::MemoryOp::kStoreGlobal;
   out.sign = in.modifier(Modifier::kWidth) == 1 || in.modifier(Modifier::kWidth) == 3;
+  const Operand& condition = in.operand(Role::kPredicateIn);
+  require(memory == isa::MemoryOp::kCopyAsync || condition.kind == OperandKind::kNone ||
+              (condition.index == kPredicatePt && !condition.negated),
+          "its predicate is not supported yet");
   if (in.row->local) {
     return add_local(in, out, needed);
   }
@@ -152,7 +232,8 @@ Action Compiler::add_memory(const SassInstruction& in, bool needed) {
     out.matrices = static_cast<std::uint8_t>(1U << in.modifier(Modifier::kMatrixCount));
     out.transposed = in.modifier(Modifier::kTranspose) != 0;
   }
-  if (selection_ == Selection::kAll && memory != isa::MemoryOp::kCopyAsync) {
+  out.moves = needed;
+  if (needed && memory != isa::MemoryOp::kCopyAsync) {
     const std::size_t count = out.matrices != 0 ? out.matrices : std::max(1U, out.bytes / 4U);
     add_rows(in.operand(out.store ? Role::kB : Role::kDestination), count, out.words);
   }
@@ -165,11 +246,16 @@ Action Compiler::add_memory(const SassInstruction& in, bool needed) {
 
 Action Compiler::add_branch(const SassInstruction& in, Action action) {
   BranchOperation out;
+  const Operand& target = in.operand(Role::kB);
   if (action == Action::kBranch) {
-    out.target = static_cast<std::uint32_t>(in.operand(Role::kB).value) / kInstructionBytes;
-  }
-  if (action == Action::kDiverge || action == Action::kConverge) {
+    out.target = static_cast<std::uint32_t>(target.value) / kInstructionBytes;
+  } else if (action == Action::kJump) {
+    out.base = target.value;
+    out.row = resolver_.row(target.index);
+  } else if (action == Action::kEnlist || action == Action::kMeet) {
     out.barrier = in.operand(Role::kA).index;
+  } else if (action == Action::kMeetLanes && in.operand(Role::kImmediate).kind == OperandKind::kImmediate) {
+    out.lanes = static_cast<std::uint32_t>(in.operand(Role::kImmediate).value);
   }
   out.condition = predicate_source(in.operand(Role::kPredicateIn));
   program_.operand_index.push_back(static_cast<std::uint32_t>(program_.branches.size()));
@@ -177,15 +263,65 @@ Action Compiler::add_branch(const SassInstruction& in, Action action) {
   return action;
 }
 
+Action Compiler::add_barrier(const SassInstruction& in) {
+  BarrierOperation out;
+  const auto read = [this](const Operand& operand, std::uint16_t& row, std::uint32_t& value) {
+    if (operand.kind == OperandKind::kRegister) {
+      row = resolver_.row(operand.index);
+    } else {
+      value = static_cast<std::uint32_t>(operand.value);
+    }
+  };
+  read(in.operand(Role::kImmediate), out.number_row, out.number);
+  read(in.operand(Role::kImmediate2), out.threads_row, out.threads);
+  out.arrives_only = in.modifier(Modifier::kBarrierMode) == 1;
+  program_.operand_index.push_back(static_cast<std::uint32_t>(program_.barriers.size()));
+  program_.barriers.push_back(out);
+  return Action::kBarrier;
+}
+
 void Compiler::load_constant(const SassInstruction& in, Operation& out) {
+  const Operand& operand = in.operand(Role::kB);
   const int bytes = access_bytes(in);
+  if (operand.index != kRegisterRz && in.opcode == Opcode::kLdc) {
+    load_indexed_constant(in, out);
+    return;
+  }
   if (bytes != 4 && bytes != 8) {
     reject(fmt::format("constant loads of {} bytes are not supported yet", bytes));
     return;
   }
   for (std::size_t part = 0; part < static_cast<std::size_t>(bytes) / 4; ++part) {
-    out.b[part] = resolver_.source(in.operand(Role::kB), static_cast<int>(part), Arithmetic::kInteger);
+    out.b[part] = resolver_.source(operand, static_cast<int>(part), Arithmetic::kInteger);
   }
+}
+
+void Compiler::load_indexed_constant(const SassInstruction& in, Operation& out) {
+  const Operand& operand = in.operand(Role::kB);
+  Operand index;
+  index.kind = OperandKind::kRegister;
+  index.index = operand.index;
+  out.function = Function::kIndexedConstant;
+  out.a[0] = resolver_.source(index, 0, Arithmetic::kInteger);
+  out.immediate = in.modifier(Modifier::kWidth);
+  out.offset = static_cast<std::int32_t>(operand.value);
+  out.bank = operand.bank;
+  require(access_bytes(in) <= 8, "constant loads of 16 bytes are not supported yet");
+  std::vector<std::byte> bytes;
+  if (operand.bank == 0) {
+    const auto passed = static_cast<std::uint32_t>(launch_.arguments.block.size());
+    for (std::uint32_t place = 0; place < program_.abi.parameter_offset + passed; place += 4) {
+      const std::uint32_t word = constant_word(launch_, kernel_.architecture, place).value_or(0);
+      const auto* first = reinterpret_cast<const std::byte*>(&word);
+      bytes.insert(bytes.end(), first, first + sizeof word);
+    }
+  } else if (const auto bank = kernel_.constant_banks.find(operand.bank); bank != kernel_.constant_banks.end()) {
+    bytes = bank->second;
+  } else {
+    reject(fmt::format("constant bank {} is not known (a listing has none, a cubin has)", operand.bank));
+  }
+  program_.banks.resize(std::max<std::size_t>(program_.banks.size(), operand.bank + std::size_t{1}));
+  program_.banks[operand.bank] = std::move(bytes);
 }
 
 void Compiler::read_special(const SassInstruction& in, Operation& out) {
@@ -193,8 +329,10 @@ void Compiler::read_special(const SassInstruction& in, Operation& out) {
   const std::string_view name = special_register_name(number);
   out.immediate = static_cast<std::uint8_t>(number);
   const bool zero = in.opcode == Opcode::kCs2r && number == kSrZero;
-  const bool per_lane = number >= kSrLaneId && number <= kSrTidZ;
-  if (!zero && (in.opcode == Opcode::kCs2r || name.empty() || (out.uniform && per_lane))) {
+  const bool tid = number == kSrLaneId || (number >= kSrTidX && number <= kSrTidZ) ||
+                   (number >= kSrFirstLaneMask && number <= kSrLastLaneMask);
+  const bool known = tid || (number >= kSrCtaidX && number <= kSrCtaidZ) || number == kSrCgaCtaId || number == kSrZero;
+  if (!zero && (in.opcode == Opcode::kCs2r || !known || (out.uniform && tid))) {
     reject(
         fmt::format("special register {} is not supported", name.empty() ? std::to_string(number) : std::string(name)));
   }
@@ -228,14 +366,17 @@ std::optional<Function> function_of(Opcode opcode) {
     case Opcode::kIabs:
       return Function::kAbsolute;
     case Opcode::kVimnmx:
+    case Opcode::kImnmx:
       return Function::kMinimum;
     case Opcode::kViaddmnmx:
       return Function::kAddMinimum;
     case Opcode::kPlop3:
       return Function::kPredicateLogic;
     case Opcode::kVoteu:
+    case Opcode::kVote:
       return Function::kVote;
     case Opcode::kI2f:
+    case Opcode::kI2fp:
       return Function::kIntegerToFloat;
     case Opcode::kF2i:
       return Function::kFloatToInteger;
@@ -255,6 +396,7 @@ std::optional<Function> function_of(Opcode opcode) {
       return Function::kCompare;
     case Opcode::kSel:
     case Opcode::kUsel:
+    case Opcode::kFsel:
       return Function::kSelect;
     case Opcode::kPrmt:
     case Opcode::kUprmt:
@@ -265,6 +407,50 @@ std::optional<Function> function_of(Opcode opcode) {
       return Function::kFloatAdd;
     case Opcode::kFmul:
       return Function::kFloatMultiply;
+    case Opcode::kFmnmx:
+      return Function::kFloatMinimum;
+    case Opcode::kFsetp:
+      return Function::kFloatCompare;
+    case Opcode::kFchk:
+      return Function::kDivisionCheck;
+    case Opcode::kDfma:
+      return Function::kDoubleFma;
+    case Opcode::kDadd:
+      return Function::kDoubleAdd;
+    case Opcode::kDmul:
+      return Function::kDoubleMultiply;
+    case Opcode::kHfma2:
+      return Function::kHalfFma;
+    case Opcode::kHadd2:
+      return Function::kHalfAdd;
+    case Opcode::kHmul2:
+      return Function::kHalfMultiply;
+    case Opcode::kF2fp:
+      return Function::kHalfPack;
+    case Opcode::kF2f:
+      return Function::kFloatToFloat;
+    case Opcode::kI2f64:
+      return Function::kWideIntegerToFloat;
+    case Opcode::kF2i64:
+      return Function::kFloatToWideInteger;
+    case Opcode::kFlo:
+    case Opcode::kUflo:
+      return Function::kLeadingBit;
+    case Opcode::kPopc:
+    case Opcode::kUpopc:
+      return Function::kCountBits;
+    case Opcode::kBrev:
+      return Function::kReverseBits;
+    case Opcode::kShfl:
+      return Function::kShuffle;
+    case Opcode::kMovm:
+      return Function::kTransposeMatrix;
+    case Opcode::kR2ur:
+      return Function::kToUniform;
+    case Opcode::kP2r:
+      return Function::kPredicatesToBits;
+    case Opcode::kR2p:
+      return Function::kBitsToPredicates;
     default:
       return std::nullopt;
   }
@@ -277,9 +463,43 @@ void Compiler::specialise(const SassInstruction& in, Operation& out) {
       require(in.operand(Role::kImmediate).value == 0xf, "a partial MOV is not supported");
       break;
     case Opcode::kHfma2Mma:
-      out.b[0] = out.c[0];
-      require(in.operand(Role::kA).index == kRegisterRz && in.operand(Role::kB).index == kRegisterRz,
-              "half-precision arithmetic is not supported yet");
+      if (in.operand(Role::kA).index == kRegisterRz && in.operand(Role::kB).index == kRegisterRz) {
+        out.b[0] = out.c[0];  // how ptxas spells a move of a constant
+      } else {
+        out.function = Function::kHalfFma;
+      }
+      break;
+    case Opcode::kF2f:
+      out.wide = in.modifier(Modifier::kSourceSize) == kDoubleSize;
+      out.wide_result = in.modifier(Modifier::kFloatSize) == kDoubleSize;
+      add_high_words(in, out, out.wide ? Arithmetic::kDouble : Arithmetic::kFloat);
+      break;
+    case Opcode::kDfma:
+    case Opcode::kDadd:
+    case Opcode::kDmul:
+      add_high_words(in, out, Arithmetic::kDouble);
+      require(out.rounding == 0, "directed rounding of double precision is not supported yet");
+      break;
+    case Opcode::kI2f64:
+      out.b[1] = resolver_.source(in.operand(Role::kB), 1, Arithmetic::kInteger);
+      break;
+    case Opcode::kI2fp:
+      out.immediate = 2;  // 32 bits, of Modifier::kIntegerSize
+      break;
+    case Opcode::kFlo:
+    case Opcode::kUflo:
+      out.immediate = in.modifier(Modifier::kShiftAmount);
+      break;
+    case Opcode::kShfl:
+      out.immediate = in.modifier(Modifier::kShuffle);
+      break;
+    case Opcode::kP2r:
+    case Opcode::kR2p:
+      out.immediate = in.modifier(Modifier::kByte);
+      break;
+    case Opcode::kF2fp:
+      out.bfloat = in.modifier(Modifier::kHalfType) != 0;
+      out.merge = in.modifier(Modifier::kMerge) != 0;
       break;
     case Opcode::kLdc:
     case Opcode::kUldc:
@@ -311,6 +531,7 @@ void Compiler::specialise(const SassInstruction& in, Operation& out) {
       out.predicate_in3 = predicate_source(in.operand(Role::kPredicateIn3));
       break;
     case Opcode::kVoteu:
+    case Opcode::kVote:
       out.immediate = in.modifier(Modifier::kVote);
       break;
     case Opcode::kI2f:
@@ -322,7 +543,7 @@ void Compiler::specialise(const SassInstruction& in, Operation& out) {
       break;
     case Opcode::kPrmt:
     case Opcode::kUprmt:
-      require(in.modifier(Modifier::kPermuteMode) == 0, "PRMT modes are not supported yet");
+      out.immediate = in.modifier(Modifier::kPermuteMode);
       break;
     default:
       break;
@@ -330,11 +551,48 @@ void Compiler::specialise(const SassInstruction& in, Operation& out) {
 }
 
 Arithmetic arithmetic_of(const SassInstruction& in) {
-  if (in.row->pipe == isa::Pipe::kFma || in.opcode == Opcode::kMufu || in.opcode == Opcode::kF2i) {
-    return Arithmetic::kFloat;
+  switch (in.opcode) {
+    case Opcode::kFfma:
+    case Opcode::kFadd:
+    case Opcode::kFmul:
+    case Opcode::kMufu:
+    case Opcode::kF2i:
+    case Opcode::kF2i64:
+    case Opcode::kFsel:
+    case Opcode::kFmnmx:
+    case Opcode::kFsetp:
+    case Opcode::kFchk:
+    case Opcode::kF2fp:
+      return Arithmetic::kFloat;
+    case Opcode::kF2f:
+      return in.modifier(Modifier::kSourceSize) == kDoubleSize ? Arithmetic::kDouble : Arithmetic::kFloat;
+    case Opcode::kDfma:
+    case Opcode::kDadd:
+    case Opcode::kDmul:
+      return Arithmetic::kDouble;
+    case Opcode::kHfma2:
+    case Opcode::kHfma2Mma:
+    case Opcode::kHadd2:
+    case Opcode::kHmul2:
+      return Arithmetic::kHalf;
+    case Opcode::kFlo:
+    case Opcode::kUflo:
+    case Opcode::kPopc:
+    case Opcode::kUpopc:
+      return Arithmetic::kInverting;
+    default:
+      break;
   }
-  const bool adds = in.opcode == Opcode::kIadd3 || in.opcode == Opcode::kUiadd3;
+  const bool adds = in.opcode == Opcode::kIadd3 || in.opcode == Opcode::kUiadd3 || in.opcode == Opcode::kImad ||
+                    in.opcode == Opcode::kUimad;
   return adds && in.modifier(Modifier::kCarry) != 0 ? Arithmetic::kInverting : Arithmetic::kInteger;
+}
+
+// The high words of 64-bit sources.
+void Compiler::add_high_words(const SassInstruction& in, Operation& out, Arithmetic arithmetic) {
+  out.a[1] = resolver_.source(in.operand(Role::kA), 1, arithmetic);
+  out.b[1] = resolver_.source(in.operand(Role::kB), 1, arithmetic);
+  out.c[1] = resolver_.source(in.operand(Role::kC), 1, arithmetic);
 }
 
 Operation Compiler::operation(const SassInstruction& in) {
@@ -349,6 +607,11 @@ Operation Compiler::operation(const SassInstruction& in) {
   out.compare = in.modifier(Modifier::kCompare);
   out.boolean = in.modifier(Modifier::kBoolean);
   out.rounding = in.modifier(Modifier::kRounding);
+  out.flush = in.modifier(Modifier::kFlushSubnormals) != 0;
+  out.saturate = in.modifier(Modifier::kSaturate) != 0;
+  out.bfloat = in.modifier(Modifier::kPackedType) != 0;
+  out.wide_result = in.modifier(Modifier::kWideResult) != 0;
+  out.merge = in.modifier(Modifier::kNotANumber) != 0;
   out.immediate = static_cast<std::uint8_t>(in.operand(Role::kImmediate).value);
   const Arithmetic arithmetic = arithmetic_of(in);
   out.a.fill(resolver_.constant(0));
@@ -361,6 +624,7 @@ Operation Compiler::operation(const SassInstruction& in) {
   const auto function = function_of(in.opcode);
   require(function.has_value(), "its result is needed, and this version cannot compute it");
   out.function = function.value_or(Function::kMove);
+  require(in.modifier(Modifier::kRelu) == 0, "its .RELU is not supported yet");
   specialise(in, out);
   for (const OperandField& field : in.row->operands) {
     if (field.kind != FieldKind::kNone && field.role == Role::kDestination) {
@@ -378,37 +642,69 @@ Operation Compiler::operation(const SassInstruction& in) {
   return out;
 }
 
+// Instructions that move control, by opcode: not all have a ControlOp of the machine's.
+std::optional<Action> control_action(const SassInstruction& in) {
+  switch (in.opcode) {
+    case Opcode::kBra:
+    case Opcode::kCall:
+      return Action::kBranch;
+    case Opcode::kBrx:
+    case Opcode::kRet:
+      return Action::kJump;
+    case Opcode::kExit:
+      return Action::kExit;
+    case Opcode::kBssy:
+      return Action::kEnlist;
+    case Opcode::kBsync:
+      return Action::kMeet;
+    case Opcode::kWarpsync:
+      return Action::kMeetLanes;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Instructions that change neither registers nor memory.
+bool is_passed_over(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kNop:
+    case Opcode::kYield:
+    case Opcode::kMembar:
+    case Opcode::kErrbar:
+    case Opcode::kCctl:
+    case Opcode::kLdgdepbar:
+    case Opcode::kDepbar:
+    case Opcode::kNanosleep:
+      return true;
+    default:
+      return false;
+  }
+}
+
 Action Compiler::add(std::size_t index, bool needed) {
   const SassInstruction& in = kernel_.instructions[index];
-  if (in.row->memory != isa::MemoryOp::kNone) {
+  if (in.row->memory != isa::MemoryOp::kNone && !is_atomic(in.opcode)) {
     return add_memory(in, needed);
   }
-  switch (in.row->control) {
-    case isa::ControlOp::kBranch:
-      return add_branch(in, Action::kBranch);
-    case isa::ControlOp::kExit:
-      return add_branch(in, Action::kExit);
-    case isa::ControlOp::kBarrier:
-      program_.operand_index.push_back(0);
-      return Action::kBarrier;
-    case isa::ControlOp::kNone:
-      if (in.opcode == Opcode::kBssy || in.opcode == Opcode::kBsync) {
-        return add_branch(in, in.opcode == Opcode::kBssy ? Action::kDiverge : Action::kConverge);
-      }
-      if (needed && in.opcode == Opcode::kHmma) {
-        return add_matrix(in);
-      }
-      if (needed && in.opcode != Opcode::kNop) {
-        program_.operand_index.push_back(static_cast<std::uint32_t>(program_.operations.size()));
-        program_.operations.push_back(operation(in));
-        return Action::kCompute;
-      }
-      break;
-    default:
-      break;
+  if (is_atomic(in.opcode)) {
+    return add_atomic(in, needed);
   }
-  program_.operand_index.push_back(0);
-  return Action::kNothing;
+  if (const auto control = control_action(in)) {
+    return add_branch(in, *control);
+  }
+  if (in.opcode == Opcode::kBar) {
+    return add_barrier(in);
+  }
+  if (!needed || is_passed_over(in.opcode)) {
+    program_.operand_index.push_back(0);
+    return Action::kNothing;
+  }
+  if (in.opcode == Opcode::kHmma) {
+    return add_matrix(in);
+  }
+  program_.operand_index.push_back(static_cast<std::uint32_t>(program_.operations.size()));
+  program_.operations.push_back(operation(in));
+  return Action::kCompute;
 }
 
 void Compiler::link_slices() {
@@ -419,8 +715,11 @@ void Compiler::link_slices() {
   std::uint32_t global = slice;
   for (std::size_t i = count; i-- > 0;) {
     const Action action = program_.steps[i].action;
-    const bool computes = action == Action::kCompute || action == Action::kSpill || action == Action::kMatrix ||
-                          action >= Action::kBranch;
+    const bool moves = (action == Action::kShared || action == Action::kGlobal || action == Action::kCopy ||
+                        action == Action::kAtomic) &&
+                       program_.memory[program_.operand_index[i]].moves;
+    const bool computes = moves || action == Action::kCompute || action == Action::kSpill ||
+                          action == Action::kMatrix || action >= Action::kEnlist;
     slice = computes ? static_cast<std::uint32_t>(i) : slice;
     const bool stops = computes || action == Action::kGlobal || action == Action::kCopy;
     global = stops ? static_cast<std::uint32_t>(i) : global;
@@ -449,20 +748,17 @@ std::uint32_t local_bytes(const DecodedKernel& kernel) {
 }
 
 Result<MicroProgram> Compiler::run() {
-  Slice slice{std::vector<bool>(kernel_.instructions.size(), true)};
+  Slice slice;
   if (selection_ == Selection::kSlice) {
-    auto found = backward_slice(kernel_);
-    if (!found) {
-      return tl::unexpected<Error>(found.error());
-    }
-    slice = std::move(*found);
+    slice = backward_slice(kernel_, launch_);
+  } else {
+    slice.contains.assign(kernel_.instructions.size(), true);
+    slice.memory = {~Allocations{0}, true, true};
   }
+  program_.demanded = slice.memory;
   for (std::size_t i = 0; i < kernel_.instructions.size(); ++i) {
     if (auto checked = check_parameters(i); !checked) {
       return tl::unexpected<Error>(checked.error());
-    }
-    if (const auto why = unsupported(kernel_.instructions[i])) {
-      return failure(i, *why);
     }
     const Guard& guard = kernel_.instructions[i].guard;
     const Action action = add(i, slice.contains[i]);

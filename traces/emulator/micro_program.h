@@ -9,6 +9,7 @@
 
 #include "model/result.h"
 #include "sim/isa/program.h"
+#include "traces/emulator/abi.h"
 #include "traces/emulator/launch.h"
 #include "traces/emulator/slice.h"
 #include "traces/sass/instruction.h"
@@ -27,13 +28,17 @@ enum class Action : std::uint8_t {
   kShared,   ///< access to shared memory
   kGlobal,   ///< access to global memory
   kCopy,     ///< LDGSTS: global to shared
+  kAtomic,
   kMatrix,   ///< HMMA, with data
   kLocal,    ///< access to local memory whose data nobody needs
   kSpill,    ///< access to local memory, with data
-  kBarrier,  ///< BAR.SYNC
+  kBarrier,  ///< BAR
+  kEnlist,   ///< BSSY: the active lanes take part in a convergence barrier
+  // From here on control may go elsewhere.
   kBranch,
-  kDiverge,   ///< BSSY: the active lanes take part in a convergence barrier
-  kConverge,  ///< BSYNC: they wait there for the others
+  kJump,       ///< BRX, RET: to an address in registers
+  kMeet,       ///< BSYNC: lanes wait at their convergence barrier
+  kMeetLanes,  ///< WARPSYNC
   kExit,
   kEnd,  ///< past the last instruction
 };
@@ -72,14 +77,50 @@ enum class Function : std::uint8_t {
   kFloatFma,
   kFloatAdd,
   kFloatMultiply,
+  kFloatMinimum,
+  kFloatCompare,
+  kDivisionCheck,
+  kDoubleFma,
+  kDoubleAdd,
+  kDoubleMultiply,
+  kHalfFma,
+  kHalfAdd,
+  kHalfMultiply,
+  kHalfPack,
+  kFloatToFloat,
+  kWideIntegerToFloat,
+  kFloatToWideInteger,
+  kLeadingBit,
+  kCountBits,
+  kReverseBits,
+  kShuffle,
+  kTransposeMatrix,
+  kToUniform,         ///< R2UR
+  kPredicatesToBits,  ///< P2R
+  kBitsToPredicates,  ///< R2P
+  kIndexedConstant,   ///< LDC with a register
 };
 
 /// How a source's bits are changed before use.
-enum class Change : std::uint8_t { kNone, kNegate, kInvert, kFloatNegate, kFloatAbsolute, kFloatNegateAbsolute };
+enum class Change : std::uint8_t {
+  kNone,
+  kNegate,
+  kInvert,
+  kFloatNegate,
+  kFloatAbsolute,
+  kFloatNegateAbsolute,
+  kHalfNegate,
+  kHalfAbsolute,
+  kHalfNegateAbsolute
+};
+
+/// Which 16 bits of a source a packed operation reads.
+enum class Halves : std::uint8_t { kBoth, kLowTwice, kHighTwice };
 
 struct Source {
   enum class Kind : std::uint8_t { kConstant, kVector, kUniform } kind = Kind::kConstant;
   Change change = Change::kNone;
+  Halves halves = Halves::kBoth;
   std::uint16_t index = 0;  ///< into MicroProgram::constants, the warp's rows, or its uniform registers
 };
 
@@ -101,11 +142,20 @@ struct Operation {
   bool high = false;      ///< .HI of a shift
   bool right = false;
   bool wrap = false;
-  bool wide = false;            ///< a shift of 64-bit type; an extended compare
-  std::uint8_t compare = 0;     ///< Modifier::kCompare
-  std::uint8_t boolean = 0;     ///< Modifier::kBoolean
-  std::uint8_t rounding = 0;    ///< Modifier::kRounding
-  std::uint8_t immediate = 0;   ///< shift amount, LUT, special register, Modifier::kFunction or kIntegerSize
+  bool wide = false;          ///< a shift of 64-bit type; an extended compare; a 64-bit source
+  bool wide_result = false;   ///< F2F to FP64, HADD2.F32
+  bool flush = false;         ///< .FTZ
+  bool saturate = false;      ///< .SAT
+  bool bfloat = false;        ///< packed operations: BF16 instead of FP16
+  bool merge = false;         ///< F2FP.MERGE_C, FMNMX.NAN
+  std::uint8_t compare = 0;   ///< Modifier::kCompare
+  std::uint8_t boolean = 0;   ///< Modifier::kBoolean
+  std::uint8_t rounding = 0;  ///< Modifier::kRounding
+  /// Shift amount, LUT, special register, Modifier::kFunction, kIntegerSize, kVote, kShuffle, kPermuteMode, kByte or
+  /// kWidth of an indexed constant.
+  std::uint8_t immediate = 0;
+  std::int32_t offset = 0;  ///< of an indexed constant, in its bank
+  std::uint8_t bank = 0;
   std::uint8_t immediate2 = 0;  ///< LUT of the second predicate
   std::array<std::uint16_t, 2> destination{kNoDestination, kNoDestination};
   std::array<Source, 2> a;
@@ -118,6 +168,27 @@ struct Operation {
   PredicateSource predicate_in3;
 };
 
+/// Atomics: what becomes of the word in memory. `words` of the MemoryOperation are the operand's rows.
+struct AtomicOperation {
+  enum class Kind : std::uint8_t {
+    kAdd,
+    kMinimum,
+    kMaximum,
+    kIncrement,
+    kDecrement,
+    kAnd,
+    kOr,
+    kExclusiveOr,
+    kExchange,
+    kCompareSwap,  ///< writes the operand where memory holds the comparand; gives what it held
+    kTrySwap,      ///< ATOMS.CAST: the same; gives 1 where it wrote, else 0
+  } kind = Kind::kAdd;
+  enum class Type : std::uint8_t { kUnsigned, kSigned, kFloat, kHalves, kBfloats } type = Type::kUnsigned;
+  bool global = true;
+  std::array<std::uint16_t, 2> result{kNoDestination, kNoDestination};
+  std::array<std::uint16_t, 2> comparand{kNoDestination, kNoDestination};
+};
+
 /// A memory instruction's address and data registers.
 struct MemoryOperation {
   std::uint16_t low = kNoDestination;   ///< row of the address (its low word); none = zero
@@ -125,7 +196,9 @@ struct MemoryOperation {
   std::uint8_t uniform = kUniformUrz;   ///< uniform register added
   std::uint8_t bytes = 4;               ///< per lane
   bool store = false;
-  bool sign = false;  ///< sign-extend a narrow load
+  bool sign = false;       ///< sign-extend a narrow load
+  bool moves = false;      ///< its data are needed
+  std::uint8_t shift = 0;  ///< shared: the address register is shifted left by so many bits
   std::int32_t offset = 0;
   std::uint16_t shared_low = kNoDestination;  ///< LDGSTS: row of the shared address
   std::int32_t shared_offset = 0;
@@ -134,6 +207,7 @@ struct MemoryOperation {
   std::array<std::uint16_t, 4> words{kNoDestination, kNoDestination, kNoDestination, kNoDestination};  ///< data rows
   std::uint8_t matrices = 0;  ///< LDSM: how many 8 x 8 matrices of 16-bit elements; 0 for everything else
   bool transposed = false;    ///< LDSM
+  AtomicOperation atomic;     ///< of an Action::kAtomic
 };
 
 /// HMMA: rows of its registers.
@@ -149,8 +223,20 @@ struct MatrixOperation {
 
 struct BranchOperation {
   std::uint32_t target = 0;
-  std::uint8_t barrier = 0;  ///< BSSY, BSYNC
+  std::uint8_t barrier = 0;                 ///< BSSY, BSYNC
+  std::uint32_t lanes = ~std::uint32_t{0};  ///< WARPSYNC
+  std::int64_t base = 0;                    ///< BRX, RET: byte address that the register is added to
+  std::uint16_t row = kNoDestination;       ///< BRX, RET: of the register's low word
   PredicateSource condition;
+};
+
+/// BAR: number and threads, from a register or as they are.
+struct BarrierOperation {
+  std::uint16_t number_row = kNoDestination;
+  std::uint16_t threads_row = kNoDestination;
+  std::uint32_t number = 0;
+  std::uint32_t threads = 0;
+  bool arrives_only = false;
 };
 
 struct MicroProgram {
@@ -160,9 +246,13 @@ struct MicroProgram {
   std::vector<MemoryOperation> memory;
   std::vector<MatrixOperation> matrices;
   std::vector<BranchOperation> branches;
-  std::vector<LaneRow> constants;  ///< every lane the same value
-  std::uint32_t local_bytes = 0;   ///< local memory per thread; 0 if the code has no access to it
-  std::uint16_t row_count = 0;     ///< rows that a warp needs, a scratch row for unneeded results included
+  std::vector<BarrierOperation> barriers;
+  std::vector<std::vector<std::byte>> banks;  ///< constant banks, where the code reads them at an index
+  std::vector<LaneRow> constants;             ///< every lane the same value
+  DemandedMemory demanded;                    ///< memory whose contents the instructions need
+  Abi abi;
+  std::uint32_t local_bytes = 0;  ///< local memory per thread; 0 if the code has no access to it
+  std::uint16_t row_count = 0;    ///< rows that a warp needs, a scratch row for unneeded results included
   /// Per instruction: the next one, itself included, that computes or transfers control.
   std::vector<std::uint32_t> next_slice;
   /// As next_slice, global accesses included.

@@ -14,9 +14,9 @@ namespace tilesim::traces {
 class OperandResolver {
  public:
   /// What negation means for a source.
-  enum class Arithmetic { kInteger, kInverting, kFloat };
+  enum class Arithmetic { kInteger, kInverting, kFloat, kDouble, kHalf };
 
-  explicit OperandResolver(const LaunchParameters& launch);
+  OperandResolver(const DecodedKernel& kernel, const LaunchParameters& launch);
 
   /// Row of a general register; a new one at first sight. kNoDestination for RZ.
   std::uint16_t row(unsigned number);
@@ -35,6 +35,7 @@ class OperandResolver {
  private:
   std::uint32_t constant_bank(const Operand& operand, int part);
 
+  const DecodedKernel& kernel_;
   const LaunchParameters& launch_;
   std::array<std::uint16_t, 256> rows_;
   std::uint16_t row_count_ = 0;

@@ -8,10 +8,6 @@
 namespace tilesim::traces {
 
 Result<std::unique_ptr<SassKernel>> SassKernel::create(DecodedKernel kernel, LaunchParameters launch) {
-  if (kernel.architecture != 90) {
-    return fail(ErrorKind::kUsage, fmt::format("{} is code for sm_{}.", kernel.name, kernel.architecture),
-                "Only sm_90 code is understood: compile with -arch=sm_90.", kernel.file);
-  }
   if (auto checked = check_launch(launch); !checked) {
     return tl::unexpected<Error>(checked.error());
   }
@@ -24,18 +20,26 @@ Result<std::unique_ptr<SassKernel>> SassKernel::create(DecodedKernel kernel, Lau
   result->launch_ = std::move(launch);
   result->program_ = lower(result->kernel_);
   result->micro_program_ = std::move(*micro_program);
-  result->context_ = {&result->kernel_, &result->launch_, &result->micro_program_, std::nullopt, std::nullopt};
+  result->context_ = {&result->kernel_, &result->launch_, &result->micro_program_};
+  if (const DemandedMemory& demanded = result->micro_program_.demanded; demanded.any()) {
+    auto memory = DeviceMemory::allocate(result->launch_.arguments, demanded.global);
+    if (!memory) {
+      return tl::unexpected<Error>(memory.error());
+    }
+    result->memory_.emplace(std::move(*memory));
+    result->context_.memory = &*result->memory_;
+  }
   return result;
 }
 
 std::unique_ptr<isa::CtaStream> SassKernel::open(std::uint64_t linear_id,
                                                  std::unique_ptr<isa::CtaStream> recycled) const {
   if (auto* used = dynamic_cast<CtaEmulator*>(recycled.get()); used != nullptr) {
-    used->start(context_, linear_id, nullptr);
+    used->start(context_, linear_id);
     return recycled;
   }
   auto cta = std::make_unique<CtaEmulator>();
-  cta->start(context_, linear_id, nullptr);
+  cta->start(context_, linear_id);
   return cta;
 }
 
@@ -52,7 +56,7 @@ Result<void> SassKernel::set_trip_skip(std::optional<TripSkip> skip) {
     }
   }
   context_.skip = skip;
-  context_.skip_body = skip ? loop_carried_slice(kernel_, skip->branch) : std::nullopt;
+  context_.skip_body = skip ? loop_carried_slice(kernel_, launch_, skip->branch) : std::nullopt;
   return {};
 }
 

@@ -46,7 +46,7 @@ std::string_view wanted(const std::string& type, std::string_view given) {
     return {};
   }
   if (type.find('*') != std::string::npos) {
-    return given == "ptr" ? std::string_view{} : "ptr";
+    return given == "ptr" || given == "ptrs" || given == "mem" ? std::string_view{} : "ptr";
   }
   const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&type](const Kind& k) { return k.type == type; });
   const bool fits = kind == kKinds.end() || given == kind->first || given == kind->second;

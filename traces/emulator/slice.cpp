@@ -1,18 +1,16 @@
 #include "traces/emulator/slice.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <bitset>
 
+#include "traces/emulator/memory_effect.h"
 #include "traces/sass/dependences.h"
 #include "traces/sass/instruction_table.h"
 
 namespace tilesim::traces {
 namespace {
 
-constexpr std::size_t kInstructionBytes = 16;
 constexpr std::size_t kFileOffset[] = {0, 256, 264, 328};  // by RegisterFile
 // Words of local memory that the stack pointer and a constant address; one more bit stands for all others.
 constexpr std::size_t kLocalOffset = 336;
@@ -27,15 +25,8 @@ void add(Demand& set, const RegisterRange& range) {
 }
 
 bool decides_control_or_address(const SassInstruction& instruction, Role role) {
-  switch (role) {
-    case Role::kAddress:
-    case Role::kSharedAddress:
-      return true;
-    case Role::kPredicateIn:
-      return instruction.row->control != isa::ControlOp::kNone || instruction.row->memory != isa::MemoryOp::kNone;
-    default:
-      return false;
-  }
+  return role == Role::kAddress || role == Role::kSharedAddress || instruction.row->control != isa::ControlOp::kNone ||
+         is_jump(instruction.opcode) || (role == Role::kPredicateIn && instruction.row->memory != isa::MemoryOp::kNone);
 }
 
 constexpr std::size_t kAlways = 14;  // context of demand that holds whatever the predicates are
@@ -53,8 +44,7 @@ struct Transfer {
   std::size_t context = kAlways;
   bool kills = true;            // its writes leave nothing of the old value in its context
   std::uint32_t redefined = 0;  // predicates it writes, as a bit mask
-  bool falls_through = true;
-  std::size_t target = 0;  // instruction index; own index = none
+  bool stores = false;          // what it stores is demanded
 };
 
 // Which local words LDL reads or STL writes, and whether a store leaves nothing of what they held.
@@ -97,7 +87,7 @@ bool has_fixed_stack(const DecodedKernel& kernel) {
   return true;
 }
 
-Transfer transfer_of(const SassInstruction& instruction, std::size_t index, bool fixed_stack) {
+Transfer transfer_of(const SassInstruction& instruction, bool fixed_stack) {
   Transfer result;
   const Dependences used = dependences(instruction);
   for (const RegisterRange& range : used.writes) {
@@ -130,21 +120,12 @@ Transfer transfer_of(const SassInstruction& instruction, std::size_t index, bool
       result.reads |= local.words;
     }
   }
-  result.target = index;
-  const Operand& condition = instruction.operand(Role::kPredicateIn);
-  const bool always = unconditional && condition.index == kPredicatePt && !condition.negated;
-  if (instruction.row->control == isa::ControlOp::kBranch) {
-    result.target = static_cast<std::size_t>(instruction.operand(Role::kB).value) / kInstructionBytes;
-    result.falls_through = !always;
-  } else if (instruction.row->control == isa::ControlOp::kExit) {
-    result.falls_through = !always;
-  }
   return result;
 }
 
 // Demand before an instruction from the demand after it; true if the instruction's result is needed.
 bool step_back(const Transfer& transfer, Demands& demands) {
-  bool needed = false;
+  bool needed = transfer.stores;
   for (std::size_t context = 0; context < kContexts; ++context) {
     const bool opposite = transfer.context != kAlways && context == (transfer.context ^ 1U);
     needed = needed || (!opposite && (transfer.writes & demands[context]).any());
@@ -165,90 +146,110 @@ bool step_back(const Transfer& transfer, Demands& demands) {
   return needed;
 }
 
+class Analysis {
+ public:
+  Analysis(const DecodedKernel& kernel, const LaunchParameters& launch);
+
+  [[nodiscard]] const Slice& slice() const { return slice_; }
+  [[nodiscard]] const std::vector<Transfer>& transfers() const { return transfers_; }
+  [[nodiscard]] const Demands& before(std::size_t index) const { return before_[index]; }
+
+ private:
+  bool propagate();
+  bool extend_memory();
+
+  const DecodedKernel& kernel_;
+  ControlFlow flow_;
+  std::vector<Allocations> accessed_;  // by global accesses
+  std::vector<Transfer> transfers_;
+  std::vector<Demands> before_;
+  Slice slice_;
+};
+
+Analysis::Analysis(const DecodedKernel& kernel, const LaunchParameters& launch)
+    : kernel_(kernel), flow_(kernel), before_(kernel.instructions.size()) {
+  const bool fixed_stack = has_fixed_stack(kernel);
+  for (const SassInstruction& instruction : kernel.instructions) {
+    transfers_.push_back(transfer_of(instruction, fixed_stack));
+  }
+  slice_.contains.assign(kernel.instructions.size(), false);
+  accessed_ = accessed_allocations(kernel, flow_, launch);
+  do {
+    while (propagate()) {
+    }
+  } while (extend_memory());
+}
+
 // One pass from the last instruction to the first; true if some demand grew.
-bool propagate(const std::vector<Transfer>& transfers, std::vector<Demands>& before, Slice& slice) {
+bool Analysis::propagate() {
   bool changed = false;
-  for (std::size_t i = transfers.size(); i-- > 0;) {
-    const Transfer& transfer = transfers[i];
+  for (std::size_t i = transfers_.size(); i-- > 0;) {
     Demands demands{};
-    for (std::size_t context = 0; context < kContexts; ++context) {
-      if (transfer.falls_through && i + 1 < transfers.size()) {
-        demands[context] |= before[i + 1][context];
-      }
-      if (transfer.target != i) {
-        demands[context] |= before[transfer.target][context];
+    for (const std::uint32_t next : flow_.successors(i)) {
+      for (std::size_t context = 0; context < kContexts; ++context) {
+        demands[context] |= before_[next][context];
       }
     }
-    if (step_back(transfer, demands)) {
-      slice.contains[i] = true;
+    if (step_back(transfers_[i], demands)) {
+      slice_.contains[i] = true;
     }
-    if (demands != before[i]) {
-      before[i] = demands;
+    if (demands != before_[i]) {
+      before_[i] = demands;
       changed = true;
     }
   }
   return changed;
 }
 
-bool is_load(const InstructionRow& row) {
-  return row.memory == isa::MemoryOp::kLoadShared || row.memory == isa::MemoryOp::kLoadMatrix ||
-         (row.memory == isa::MemoryOp::kLoadGlobal && !row.local);
-}
-
-struct Analysis {
-  std::vector<Transfer> transfers;
-  std::vector<Demands> before;
-  Slice slice;
-};
-
-Analysis analyse(const DecodedKernel& kernel) {
-  const std::size_t count = kernel.instructions.size();
-  const bool fixed_stack = has_fixed_stack(kernel);
-  Analysis result;
-  result.transfers.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    result.transfers.push_back(transfer_of(kernel.instructions[i], i, fixed_stack));
+// Adds the memory that instructions of the slice read, then the stores that reach it; true if there is a new one.
+bool Analysis::extend_memory() {
+  DemandedMemory& memory = slice_.memory;
+  for (std::size_t i = 0; i < transfers_.size(); ++i) {
+    if (slice_.contains[i]) {
+      const MemoryEffect effect = memory_effect(kernel_.instructions[i]);
+      memory.shared = memory.shared || effect.reads == Space::kShared;
+      memory.global |= effect.reads == Space::kGlobal ? accessed_[i] : 0;
+    }
   }
-  result.before.resize(count);
-  result.slice.contains.assign(count, false);
-  while (propagate(result.transfers, result.before, result.slice)) {
+  bool grown = false;
+  for (std::size_t i = 0; i < transfers_.size(); ++i) {
+    const Space writes = memory_effect(kernel_.instructions[i]).writes;
+    const bool demanded = (writes == Space::kShared && memory.shared) ||
+                          (writes == Space::kGlobal && may_overlap(accessed_[i], memory.global));
+    memory.global_written = memory.global_written || (demanded && writes == Space::kGlobal);
+    grown = grown || (demanded && !transfers_[i].stores);
+    transfers_[i].stores = demanded;
   }
-  return result;
+  return grown;
 }
 
 }  // namespace
 
-Result<Slice> backward_slice(const DecodedKernel& kernel) {
-  Slice slice = analyse(kernel).slice;
-  for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
-    if (slice.contains[i] && is_load(*kernel.instructions[i].row)) {
-      return fail(ErrorKind::kUsage,
-                  fmt::format("The value that '{}' loads from memory decides an address, a branch or a guard of {}.",
-                              kernel.text[i], kernel.name),
-                  "Kernels that read pointers, semaphores or flags from memory are not supported yet.",
-                  kernel.where(i));
-    }
-  }
-  return slice;
+Slice backward_slice(const DecodedKernel& kernel, const LaunchParameters& launch) {
+  return Analysis(kernel, launch).slice();
 }
 
-std::optional<std::vector<std::uint32_t>> loop_carried_slice(const DecodedKernel& kernel, std::uint32_t branch) {
-  const Analysis analysis = analyse(kernel);
-  const std::size_t target = analysis.transfers[branch].target;
-  Demands demands = analysis.before[target];
-  if (branch + 1 < analysis.before.size()) {
+std::optional<std::vector<std::uint32_t>> loop_carried_slice(const DecodedKernel& kernel,
+                                                             const LaunchParameters& launch, std::uint32_t branch) {
+  const Analysis analysis(kernel, launch);
+  if (analysis.slice().memory.any()) {
+    return std::nullopt;
+  }
+  const ControlFlow flow(kernel);
+  const auto target = *std::min_element(flow.successors(branch).begin(), flow.successors(branch).end());
+  Demands demands{};
+  for (const std::uint32_t next : flow.successors(branch)) {
     for (std::size_t context = 0; context < kContexts; ++context) {
-      demands[context] |= analysis.before[branch + 1][context];
+      demands[context] |= analysis.before(next)[context];
     }
   }
-  step_back(analysis.transfers[branch], demands);
+  step_back(analysis.transfers()[branch], demands);
   std::vector<std::uint32_t> needed;
   for (std::size_t i = branch; i-- > target;) {
-    const isa::ControlOp control = kernel.instructions[i].row->control;
-    if (control == isa::ControlOp::kBranch || control == isa::ControlOp::kExit) {
+    if (flow.successors(i).size() != 1 || flow.successors(i)[0] != i + 1) {
       return std::nullopt;
     }
-    Transfer transfer = analysis.transfers[i];
+    Transfer transfer = analysis.transfers()[i];
     transfer.roots.reset();
     const Demands after = demands;
     if (step_back(transfer, demands)) {

@@ -6,17 +6,19 @@
 #include <bit>
 
 #include "sim/isa/lane_address.h"
+#include "traces/emulator/cta_barriers.h"
 #include "traces/emulator/executor.h"
-#include "traces/emulator/functional_memory.h"
 #include "traces/emulator/lane_functions.h"
 #include "traces/emulator/matrix.h"
 
 namespace tilesim::traces {
 namespace {
 
+constexpr std::uint64_t kInstructionBytes = 16;
 constexpr const char* kLaunchRemedy =
     "Check the sizes in the arguments, the grid, the block and the shared memory against what the kernel expects.";
-constexpr const char* kUniformRemedy = "Kernels whose warps branch as one are supported; this one does not.";
+constexpr const char* kUniformRemedy =
+    "Such instructions are emulated where all lanes of the warp that are left execute them together.";
 
 // Parts of a word of local memory: a whole word, or `bytes` (1 or 2) bytes at `first`.
 void store_part(std::uint32_t& cell, std::uint64_t first, unsigned bytes, std::uint32_t value) {
@@ -52,17 +54,17 @@ bool keep_reading_lanes(isa::DynamicInstruction& copy) {
 }  // namespace
 
 void WarpEmulator::start(const WarpContext& context, const WarpPosition& position, LaneRow* rows, std::uint32_t live,
-                         FunctionalMemory* memory) {
+                         CtaMemory* memory) {
   context_ = &context;
   registers_.reset();
   registers_.rows = rows;
   position_ = position;
-  live_ = live;
-  active_ = live;
-  paths_.clear();
-  convergence_.fill({});
+  convergence_.start(live);
   memory_ = memory;
   trips_taken_ = 0;
+  loops_.clear();
+  loads_ = 0;
+  repeats_ = 0;
   local_.clear();
   next_index_ = 0;
   exited_ = false;
@@ -91,75 +93,84 @@ bool WarpEmulator::step(isa::DynamicInstruction& out) {
 }
 
 bool WarpEmulator::act(Action action, isa::DynamicInstruction& out) {
+  bool good = true;
   switch (action) {
+    case Action::kNothing:
+      break;
     case Action::kCompute:
-      compute(out.index, out.active_mask);
+      good = compute(out.index, out.active_mask);
       break;
     case Action::kShared:
-      if (!access_shared(out)) {
-        return false;
-      }
+      good = access_shared(out);
       break;
     case Action::kMatrix:
-      if (!multiply(out)) {
-        return false;
-      }
+      good = multiply(out);
       break;
     case Action::kGlobal:
-      if (!access_global(out)) {
-        return false;
-      }
+      good = access_global(out);
       break;
     case Action::kCopy:
-      if (!copy_async(out)) {
-        return false;
-      }
+      good = copy_async(out);
+      break;
+    case Action::kAtomic:
+      good = update(out);
       break;
     case Action::kLocal:
     case Action::kSpill:
-      if (!access_local(out, action == Action::kSpill)) {
-        return false;
-      }
+      good = access_local(out, action == Action::kSpill);
       break;
+    case Action::kBarrier:
+      good = barrier(out);
+      break;
+    case Action::kEnlist:
+      convergence_.enlist(branch_operation(out.index).barrier, out.active_mask);
+      break;
+    default:
+      return act_on_control(action, out);
+  }
+  ++next_index_;
+  return good;
+}
+
+bool WarpEmulator::act_on_control(Action action, isa::DynamicInstruction& out) {
+  const std::uint32_t index = out.index;
+  switch (action) {
     case Action::kBranch:
-      if (!branch(out.index, out.active_mask, out.branch_taken)) {
+      if (!branch(index, out.active_mask, out.branch_taken)) {
         return false;
       }
-      if (out.branch_taken && context_->skip && context_->skip->branch == out.index &&
+      if (out.branch_taken && context_->skip && context_->skip->branch == index &&
           ++trips_taken_ == context_->skip->after) {
         return skip_trips();
       }
       return true;
-    case Action::kBarrier:
-      if (active_ != live_) {
-        return refuse(out.index, "a barrier that only a part of the warp reaches", kUniformRemedy);
+    case Action::kJump:
+      return jump(index, out.active_mask, out.branch_taken);
+    case Action::kMeetLanes:
+      if (out.active_mask == 0) {
+        ++next_index_;
+        return true;
       }
-      break;
-    case Action::kDiverge:
-      diverge(out.index, out.active_mask);
-      break;
-    case Action::kConverge:
-      return converge(out.index, out.branch_taken);
+      return go_on(index, convergence_.meet_lanes(branch_operation(index).lanes, index + 1), out.branch_taken);
+    case Action::kMeet:
+      return go_on(index, convergence_.meet(branch_operation(index).barrier, index + 1), out.branch_taken);
     case Action::kExit:
-      return exit(out.index, out.active_mask, out.branch_taken);
-    case Action::kEnd:
-      return refuse(out.index - 1, "the warp runs past the end of the code", "Pass the whole function's listing.");
-    case Action::kNothing:
-      break;
+      return exit(index, out.active_mask, out.branch_taken);
+    default:
+      return refuse(index - 1, "the warp runs past the end of the code", "Pass the whole function.");
   }
-  ++next_index_;
+}
+
+bool WarpEmulator::compute(std::uint32_t index, std::uint32_t mask) {
+  const MicroProgram& program = *context_->program;
+  execute(program.operations[program.operand_index[index]], mask, program, position_, registers_);
   return true;
 }
 
-void WarpEmulator::compute(std::uint32_t index, std::uint32_t mask) {
-  const MicroProgram& program = *context_->program;
-  execute(program.operations[program.operand_index[index]], mask, program, position_, registers_);
-}
-
 bool WarpEmulator::place_shared(const SharedAddress& address, isa::DynamicInstruction& out) {
-  const std::uint64_t shared_bytes = context_->launch->shared_bytes;
-  return shared_addresses(address, registers_, out.active_mask, shared_bytes, out.addresses) ||
-         refuse(out.index, explain_shared(out.addresses, out.active_mask, address.bytes, shared_bytes), kLaunchRemedy);
+  const SharedWindow window{context_->program->abi.shared_base, context_->launch->shared_bytes};
+  return shared_addresses(address, registers_, out.active_mask, window, out.addresses) ||
+         refuse(out.index, explain_shared(out.addresses, out.active_mask, address.bytes, window), kLaunchRemedy);
 }
 
 bool WarpEmulator::access_shared(isa::DynamicInstruction& out) {
@@ -170,8 +181,9 @@ bool WarpEmulator::access_shared(isa::DynamicInstruction& out) {
   if (!place_shared(shared_address(operation, registers_), out)) {
     return false;
   }
-  if (memory_ != nullptr) {
+  if (operation.moves) {
     memory_->access(true, operation, out.addresses, out.active_mask, registers_.rows);
+    remember_loads(operation, out);
   }
   return true;
 }
@@ -183,10 +195,10 @@ bool WarpEmulator::load_matrices(const MemoryOperation& operation, isa::DynamicI
   if (!place_shared(shared_address(operation, registers_), out)) {
     return false;
   }
-  if (memory_ != nullptr && whole) {
+  if (operation.moves && whole) {
     memory_->load_matrices(operation, out.addresses, registers_.rows);
   }
-  return memory_ == nullptr || whole || out.active_mask == 0 ||
+  return !operation.moves || whole || out.active_mask == 0 ||
          refuse(out.index, "a matrix is loaded by a part of the warp", kUniformRemedy);
 }
 
@@ -219,8 +231,28 @@ bool WarpEmulator::access_global(isa::DynamicInstruction& out) {
   if (!inside_allocation(out, operation.bytes, out.active_mask)) {
     return false;
   }
-  if (memory_ != nullptr) {
+  if (operation.moves) {
     memory_->access(false, operation, out.addresses, out.active_mask, registers_.rows);
+    remember_loads(operation, out);
+  }
+  return true;
+}
+
+bool WarpEmulator::update(isa::DynamicInstruction& out) {
+  const MemoryOperation& operation = memory_operation(out.index);
+  if (!operation.atomic.global) {
+    if (!place_shared(shared_address(operation, registers_), out)) {
+      return false;
+    }
+  } else {
+    global_addresses(operation, registers_, out.addresses);
+    if (!inside_allocation(out, operation.bytes, out.active_mask)) {
+      return false;
+    }
+  }
+  if (operation.moves) {
+    memory_->update(operation, out.addresses, out.active_mask, registers_.rows);
+    remember_loads(operation, out);
   }
   return true;
 }
@@ -237,7 +269,7 @@ bool WarpEmulator::copy_async(isa::DynamicInstruction& out) {
   if (!inside_allocation(out, operation.bytes, reading)) {
     return false;
   }
-  if (memory_ != nullptr) {
+  if (operation.moves) {
     memory_->copy(operation.bytes, out.addresses, shared, reading, out.active_mask);
   }
   for (std::size_t lane = 0; lane < shared.size(); ++lane) {
@@ -299,128 +331,175 @@ void WarpEmulator::move_local(const MemoryOperation& operation, const LaneAddres
   }
 }
 
-// What is neither a branch nor an exit, where nobody looks at accesses.
-bool WarpEmulator::execute_plain(std::uint32_t index, std::uint32_t mask) {
-  if (context_->program->steps[index].action != Action::kSpill) {
-    compute(index, mask);
+// Adds what a load of data has read to what the present trip of a loop has.
+void WarpEmulator::remember_loads(const MemoryOperation& operation, const isa::DynamicInstruction& out) {
+  if (operation.store) {
+    return;
+  }
+  constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;  // odd, bits in no order
+  for (std::uint32_t left = out.active_mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+    std::uint64_t read = out.addresses[lane];
+    for (std::size_t word = 0; word < operation.words.size() && operation.words[word] != kNoDestination; ++word) {
+      read = (read ^ registers_.rows[operation.words[word]].lane[lane]) * kMix;
+    }
+    loads_ += read ^ read >> 32;
+  }
+}
+
+// A backward branch is taken. False if the loop has read the same for too long.
+bool WarpEmulator::note_trip(std::uint32_t index) {
+  if (loads_ == 0) {
     return true;
   }
-  isa::DynamicInstruction unseen;
-  unseen.index = index;
-  unseen.active_mask = mask;
-  return access_local(unseen, true);
+  loops_.resize(context_->program->steps.size());
+  Trip& trip = loops_[index];
+  const std::uint64_t read = loads_ - trip.sum;
+  constexpr std::uint32_t kOtherTrip = 64;  // what a trip that reads something else takes back
+  trip.repeats = read == trip.read && read != 0 ? trip.repeats + 1 : trip.repeats - std::min(trip.repeats, kOtherTrip);
+  trip.read = read;
+  trip.sum = loads_;
+  repeats_ = trip.repeats;
+  return trip.repeats <= kMostRepeats ||
+         refuse(
+             index, fmt::format("{} trips of the loop read the same from memory: nobody changes it", kMostRepeats),
+             "Check the initial contents of flags and semaphores, and that all CTAs that wait for each other fit the "
+             "GPU at once.");
 }
 
 bool WarpEmulator::branch(std::uint32_t index, std::uint32_t mask, bool& taken) {
-  const MicroProgram& program = *context_->program;
-  const BranchOperation& operation = program.branches[program.operand_index[index]];
+  const BranchOperation& operation = branch_operation(index);
   const std::uint32_t taking = mask & registers_.holds(false, operation.condition.index, operation.condition.negated);
-  if (taking != 0 && operation.target == index) {
-    return refuse(index, "the warp branches to itself for ever", kLaunchRemedy);
-  }
-  if (taking != 0 && taking != active_) {  // those that go straight on do so first
-    constexpr std::size_t kMostPaths = 1024;
-    if (operation.target < index || paths_.size() >= kMostPaths) {
-      return refuse(index, "lanes that leave a loop in different trips are not supported yet", kUniformRemedy);
-    }
-    paths_.push_back({taking, operation.target});
-    active_ &= ~taking;
-    taken = false;
-    next_index_ = index + 1;
+  taken = taking != 0 && taking == convergence_.active();
+  next_index_ = index + 1;
+  if (taking == 0) {
     return true;
   }
-  taken = taking != 0;
-  next_index_ = taken ? operation.target : index + 1;
+  if (operation.target == index) {
+    return refuse(index, "the warp branches to itself for ever", kLaunchRemedy);
+  }
+  if (operation.target < index && !note_trip(index)) {
+    return false;
+  }
+  if (taken) {
+    next_index_ = operation.target < index ? convergence_.jump_back(operation.target) : operation.target;
+  } else {
+    convergence_.put_off(taking, operation.target);  // those that go straight on do so first
+  }
   return true;
 }
 
-void WarpEmulator::diverge(std::uint32_t index, std::uint32_t mask) {
-  const MicroProgram& program = *context_->program;
-  convergence_[program.branches[program.operand_index[index]].barrier] = {mask, 0, index};
-}
-
-bool WarpEmulator::converge(std::uint32_t index, bool& jumped) {
-  const MicroProgram& program = *context_->program;
-  Convergence& barrier = convergence_[program.branches[program.operand_index[index]].barrier];
-  barrier.waiting |= active_;
-  barrier.index = index;
-  const std::uint32_t members = barrier.members & live_;
-  if ((members & ~barrier.waiting) != 0) {
-    jumped = true;
-    return next_path(index);
+// BRX, RET: lanes that go elsewhere than the first do so later.
+bool WarpEmulator::jump(std::uint32_t index, std::uint32_t mask, bool& jumped) {
+  const BranchOperation& operation = branch_operation(index);
+  std::uint32_t left =
+      mask & registers_.holds(operation.condition.uniform, operation.condition.index, operation.condition.negated);
+  if (left == 0) {
+    ++next_index_;
+    return true;
   }
-  active_ = members | active_;
-  barrier = {};
-  next_index_ = index + 1;
-  return true;
-}
-
-// Goes on with lanes that took another way, or that wait where nobody is missing any more.
-bool WarpEmulator::next_path(std::uint32_t index) {
-  if (!paths_.empty()) {
-    active_ = paths_.back().mask & live_;
-    next_index_ = paths_.back().index;
-    paths_.pop_back();
-    return active_ != 0 || next_path(index);
+  if (left != convergence_.active()) {
+    convergence_.put_off(convergence_.active() & ~left, index + 1);
   }
-  for (Convergence& barrier : convergence_) {
-    if (barrier.waiting != 0 && (barrier.members & live_ & ~barrier.waiting) == 0) {
-      active_ = barrier.waiting & live_;
-      next_index_ = barrier.index + 1;
-      barrier = {};
-      return true;
+  const auto target_of = [&](std::uint32_t lanes) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(lanes));
+    const std::uint32_t word = operation.row == kNoDestination ? 0 : registers_.rows[operation.row].lane[lane];
+    return static_cast<std::uint64_t>(operation.base + static_cast<std::int32_t>(word));
+  };
+  const std::uint64_t first = target_of(left);
+  while (left != 0) {
+    const std::uint64_t target = target_of(left);
+    if (target % kInstructionBytes != 0 || target / kInstructionBytes >= context_->kernel->instructions.size()) {
+      return refuse(index, fmt::format("it jumps to 0x{:x}, where no instruction is", target), kLaunchRemedy);
     }
+    std::uint32_t same = 0;
+    for (std::uint32_t rest = left; rest != 0; rest &= rest - 1) {
+      same |= target_of(rest) == target ? rest & (0U - rest) : 0U;
+    }
+    if (target != first) {
+      convergence_.put_off(same, static_cast<std::uint32_t>(target / kInstructionBytes));
+    }
+    left &= ~same;
   }
-  return refuse(index, "lanes wait for others that never come", kUniformRemedy);
+  jumped = true;
+  next_index_ = static_cast<std::uint32_t>(first / kInstructionBytes);
+  return true;
+}
+
+// Continues where the convergence of lanes says.
+bool WarpEmulator::go_on(std::uint32_t index, std::optional<std::uint32_t> next, bool& jumped) {
+  if (!next) {
+    return refuse(index, "lanes wait for others that never come",
+                  "Check that every lane of the warp reaches the instructions that bring the lanes together.");
+  }
+  jumped = *next != index + 1;
+  next_index_ = *next;
+  return true;
 }
 
 bool WarpEmulator::exit(std::uint32_t index, std::uint32_t mask, bool& jumped) {
-  const MicroProgram& program = *context_->program;
-  const BranchOperation& operation = program.branches[program.operand_index[index]];
+  const BranchOperation& operation = branch_operation(index);
   const std::uint32_t leaving = mask & registers_.holds(false, operation.condition.index, operation.condition.negated);
-  live_ &= ~leaving;
-  active_ &= ~leaving;
-  next_index_ = index + 1;
-  if (live_ == 0) {
+  if (leaving != 0 && convergence_.are_last(leaving)) {
     exited_ = true;
     next_index_ = index;
     return true;
   }
-  jumped = active_ == 0;
-  return !jumped || next_path(index);
+  return go_on(index, leaving == 0 ? index + 1 : convergence_.end(leaving, index + 1), jumped);
+}
+
+bool WarpEmulator::barrier(isa::DynamicInstruction& out) {
+  const MicroProgram& program = *context_->program;
+  const BarrierOperation& operation = program.barriers[program.operand_index[out.index]];
+  if (out.active_mask == 0) {
+    return true;
+  }
+  if (out.active_mask != convergence_.live()) {
+    return refuse(out.index, "a barrier that only a part of the warp reaches", kUniformRemedy);
+  }
+  const auto lane = static_cast<std::size_t>(std::countr_zero(out.active_mask));
+  const auto read = [&](std::uint16_t row, std::uint32_t value) {
+    return row == kNoDestination ? value : registers_.rows[row].lane[lane];
+  };
+  const BarrierCall call{read(operation.number_row, operation.number), read(operation.threads_row, operation.threads),
+                         operation.arrives_only};
+  if (call.barrier >= kBarriers || call.threads % isa::kWarpSize != 0 || call.threads > position_.block.count()) {
+    return refuse(out.index,
+                  fmt::format("barrier {} of {} threads: a CTA has barriers 0 to {}, for whole warps of its {} threads",
+                              call.barrier, call.threads, kBarriers - 1, position_.block.count()),
+                  "Check the block size against what the kernel expects.");
+  }
+  call.report(out);
+  return true;
+}
+
+bool WarpEmulator::perform(std::uint32_t index) {
+  isa::DynamicInstruction unseen;
+  const Step step = context_->program->steps[index];
+  unseen.index = index;
+  unseen.active_mask = guarded(step);
+  if (step.action == Action::kCompute) {
+    return compute(index, unseen.active_mask);
+  }
+  next_index_ = index;
+  return act(step.action, unseen);
 }
 
 bool WarpEmulator::run_to_branch(BranchEvent& out) {
   const MicroProgram& program = *context_->program;
+  isa::DynamicInstruction unseen;
   out.taken = false;
   while (!exited_) {
     next_index_ = program.next_slice[next_index_];
-    const std::uint32_t index = next_index_;
-    const Step step = program.steps[index];
-    const std::uint32_t mask = guarded(step);
+    const Step step = program.steps[next_index_];
+    unseen.index = next_index_;
+    unseen.active_mask = guarded(step);
     if (step.action == Action::kBranch) {
-      out.index = index;
-      return branch(index, mask, out.taken);
+      out.index = next_index_;
+      return branch(out.index, unseen.active_mask, out.taken);
     }
-    bool jumped = false;
-    if (step.action == Action::kExit) {
-      if (!exit(index, mask, jumped)) {
-        return false;
-      }
-    } else if (step.action == Action::kConverge) {
-      if (!converge(index, jumped)) {
-        return false;
-      }
-    } else if (step.action == Action::kDiverge) {
-      diverge(index, mask);
-      ++next_index_;
-    } else if (step.action == Action::kEnd) {
-      return refuse(index - 1, "the warp runs past the end of the code", "Pass the whole function's listing.");
-    } else {
-      if (!execute_plain(index, mask)) {
-        return false;
-      }
-      ++next_index_;
+    if (!act(step.action, unseen)) {
+      return false;
     }
   }
   return true;
@@ -432,7 +511,7 @@ bool WarpEmulator::skip_straight_trips(const std::vector<std::uint32_t>& body) {
   bool taken = true;
   for (std::uint64_t passed = 0; passed < skip.trips && taken; ++passed) {
     for (const std::uint32_t index : body) {
-      if (!execute_plain(index, guarded(program.steps[index]))) {
+      if (!perform(index)) {
         return false;
       }
     }

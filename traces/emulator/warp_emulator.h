@@ -7,14 +7,16 @@
 #include <vector>
 
 #include "sim/isa/stream.h"
+#include "traces/emulator/convergence.h"
 #include "traces/emulator/memory_access.h"
+#include "traces/emulator/memory_contents.h"
 #include "traces/emulator/micro_program.h"
 #include "traces/emulator/warp_registers.h"
 #include "traces/sass/instruction.h"
 
 namespace tilesim::traces {
 
-class FunctionalMemory;
+class CtaMemory;
 
 /// Skips trips of a loop: once a warp has executed branch `branch` taken `after` times (at least 1), it passes through
 /// `trips` further executions of that branch without reporting anything, then goes on; if the loop ends first, so does
@@ -30,8 +32,9 @@ struct WarpContext {
   const DecodedKernel* kernel = nullptr;
   const LaunchParameters* launch = nullptr;
   const MicroProgram* program = nullptr;
-  std::optional<TripSkip> skip;
-  std::optional<std::vector<std::uint32_t>> skip_body;  ///< loop_carried_slice() of the skipped loop
+  std::optional<TripSkip> skip{};
+  std::optional<std::vector<std::uint32_t>> skip_body{};  ///< loop_carried_slice() of the skipped loop
+  DeviceMemory* memory = nullptr;                         ///< null if no instruction needs data from memory
 };
 
 /// A branch as it was executed.
@@ -43,9 +46,9 @@ struct BranchEvent {
 class WarpEmulator final : public isa::WarpStream {
  public:
   /// Puts the warp at the kernel's first instruction. `rows` are zeroed registers; `live` its existing lanes. `memory`
-  /// is null in timing mode.
+  /// is null where no data are needed.
   void start(const WarpContext& context, const WarpPosition& position, LaneRow* rows, std::uint32_t live,
-             FunctionalMemory* memory);
+             CtaMemory* memory);
 
   [[nodiscard]] bool step(isa::DynamicInstruction& out) override;
   [[nodiscard]] bool step_to_global(const isa::Program& program, isa::DynamicInstruction& out) override;
@@ -55,29 +58,42 @@ class WarpEmulator final : public isa::WarpStream {
   /// and `out.taken` is false. Does not apply the trip skip. False as for step().
   [[nodiscard]] bool run_to_branch(BranchEvent& out);
 
+  /// True if the warp keeps reading the same from memory, trip after trip of a loop: it waits for someone.
+  [[nodiscard]] bool waits() const { return repeats_ >= kFewRepeats; }
+  /// After so many trips that read the same the stream ends with an error: a simulated wait of 0.1 s at 500 ns a trip.
+  static constexpr std::uint32_t kMostRepeats = 200000;
+
  private:
   [[nodiscard]] std::uint32_t guarded(const Step& step) const {
-    return step.always() ? active_ : active_ & registers_.holds(step.guard_uniform, step.guard, step.guard_negated);
+    return step.always() ? convergence_.active()
+                         : convergence_.active() & registers_.holds(step.guard_uniform, step.guard, step.guard_negated);
   }
   [[nodiscard]] const MemoryOperation& memory_operation(std::uint32_t index) const {
     return context_->program->memory[context_->program->operand_index[index]];
   }
+  [[nodiscard]] const BranchOperation& branch_operation(std::uint32_t index) const {
+    return context_->program->branches[context_->program->operand_index[index]];
+  }
   bool act(Action action, isa::DynamicInstruction& out);
-  void compute(std::uint32_t index, std::uint32_t mask);
+  bool act_on_control(Action action, isa::DynamicInstruction& out);
+  bool compute(std::uint32_t index, std::uint32_t mask);
   bool place_shared(const SharedAddress& address, isa::DynamicInstruction& out);
   bool access_shared(isa::DynamicInstruction& out);
   bool load_matrices(const MemoryOperation& operation, isa::DynamicInstruction& out);
   bool multiply(const isa::DynamicInstruction& out);
   bool access_global(isa::DynamicInstruction& out);
+  bool update(isa::DynamicInstruction& out);
+  bool jump(std::uint32_t index, std::uint32_t mask, bool& jumped);
   bool copy_async(isa::DynamicInstruction& out);
   bool access_local(isa::DynamicInstruction& out, bool with_data);
   void move_local(const MemoryOperation& operation, const LaneAddresses& addresses, std::uint32_t mask);
-  bool execute_plain(std::uint32_t index, std::uint32_t mask);
+  void remember_loads(const MemoryOperation& operation, const isa::DynamicInstruction& out);
+  bool perform(std::uint32_t index);
   bool branch(std::uint32_t index, std::uint32_t mask, bool& taken);
+  bool note_trip(std::uint32_t index);
   bool exit(std::uint32_t index, std::uint32_t mask, bool& jumped);
-  void diverge(std::uint32_t index, std::uint32_t mask);
-  bool converge(std::uint32_t index, bool& jumped);
-  bool next_path(std::uint32_t index);
+  bool go_on(std::uint32_t index, std::optional<std::uint32_t> next, bool& jumped);
+  bool barrier(isa::DynamicInstruction& out);
   bool inside_allocation(const isa::DynamicInstruction& out, unsigned bytes, std::uint32_t mask);
   bool skip_trips();
   bool skip_straight_trips(const std::vector<std::uint32_t>& body);
@@ -86,26 +102,22 @@ class WarpEmulator final : public isa::WarpStream {
   const WarpContext* context_ = nullptr;
   WarpRegisters registers_;
   WarpPosition position_;
-  /// Lanes that take another way than the active ones, and where they go on.
-  struct Path {
-    std::uint32_t mask = 0;
-    std::uint32_t index = 0;
-  };
-  /// BSSY and BSYNC: who takes part, who waits, and behind which instruction they go on.
-  struct Convergence {
-    std::uint32_t members = 0;
-    std::uint32_t waiting = 0;
-    std::uint32_t index = 0;
-  };
-
-  std::uint32_t live_ = 0;    ///< lanes that have not exited
-  std::uint32_t active_ = 0;  ///< lanes that execute now; all live ones unless the warp has diverged
-  std::vector<Path> paths_;   ///< run after the present one, last first
-  std::array<Convergence, 16> convergence_{};
+  Convergence convergence_;
   std::size_t last_allocation_ = 0;
   std::uint64_t trips_taken_ = 0;
-  FunctionalMemory* memory_ = nullptr;
+  CtaMemory* memory_ = nullptr;
   std::vector<LaneRow> local_;  ///< words of local memory, lowest address first; empty until the first use
+  /// What the last trip of a loop read: by backward branch, the sum of all that was read until it was last taken, and
+  /// how much that was more than the time before.
+  struct Trip {
+    std::uint64_t sum = 0;
+    std::uint64_t read = 0;
+    std::uint32_t repeats = 0;
+  };
+  static constexpr std::uint32_t kFewRepeats = 8;
+  std::vector<Trip> loops_;  ///< by instruction; empty until the first load of data
+  std::uint64_t loads_ = 0;
+  std::uint32_t repeats_ = 0;
   Error error_;
 };
 

@@ -158,6 +158,15 @@ Result<SassInstruction> decode(const Encoding& encoding, std::uint64_t address, 
 
 namespace {
 
+// NOP with the control field of an instruction: what it waits for and what waits for it stays.
+Encoding nop_in_place_of(const Encoding& word) {
+  constexpr unsigned kControlFirst = 105;
+  constexpr unsigned kControlBits = 17;
+  Encoding nop{0x0000000000007918, 0};
+  nop.set_field(kControlFirst, kControlBits, word.field(kControlFirst, kControlBits));
+  return nop;
+}
+
 Error in_listing(Error error, const ListedKernel& kernel, const ListedInstruction& listed) {
   const std::string text = listed.text.empty() ? std::string("(no text)") : listed.text;
   error.message =
@@ -172,7 +181,7 @@ std::string code_place(const std::string& file, const std::string& name, std::ui
   return line != 0 ? fmt::format("{}:{}", file, line) : fmt::format("{}:{}+0x{:x}", file, name, address);
 }
 
-Result<DecodedKernel> decode_kernel(const ListedKernel& kernel) {
+Result<DecodedKernel> decode_kernel(const ListedKernel& kernel, Unknown unknown) {
   DecodedKernel decoded;
   decoded.file = kernel.file;
   decoded.name = kernel.name;
@@ -181,6 +190,10 @@ Result<DecodedKernel> decode_kernel(const ListedKernel& kernel) {
   const auto end = static_cast<std::int64_t>(kernel.instructions.size()) * kInstructionBytes;
   for (const ListedInstruction& listed : kernel.instructions) {
     auto instruction = decode(listed.encoding, listed.address, kernel.architecture);
+    if (!instruction && unknown == Unknown::kDoesNothing) {
+      decoded.unknown.push_back(static_cast<std::uint32_t>(decoded.instructions.size()));
+      instruction = decode(nop_in_place_of(listed.encoding), listed.address, kernel.architecture);
+    }
     if (!instruction) {
       return tl::unexpected<Error>(in_listing(std::move(instruction.error()), kernel, listed));
     }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -274,8 +276,10 @@ struct DecodedKernel {
   std::string name;  ///< mangled
   int architecture = 90;
   std::vector<SassInstruction> instructions;
-  std::vector<std::string> text;     ///< listing text, without the semicolon
-  std::vector<std::uint32_t> lines;  ///< 1-based line of the listing; 0 if it came from a cubin
+  std::map<int, std::vector<std::byte>> constant_banks;  ///< other than bank 0, which the launch makes; from a cubin
+  std::vector<std::string> text;                         ///< listing text, without the semicolon
+  std::vector<std::uint32_t> unknown;                    ///< instructions that the table lacks, taken as NOP on request
+  std::vector<std::uint32_t> lines;                      ///< 1-based line of the listing; 0 if it came from a cubin
 
   /// "FILE:LINE" of an instruction, for Error::where; "FILE:NAME+0xOFFSET" in a cubin.
   [[nodiscard]] std::string where(std::size_t index) const {

@@ -1,8 +1,9 @@
-// Memory with contents, for functional mode.
+// Memory with contents: all of it in functional mode, what decides addresses and branches in timing mode.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -13,11 +14,13 @@
 
 namespace tilesim::traces {
 
-/// Contents of a launch's allocations, zeroed at the start.
+/// Contents of a launch's allocations: what the arguments say, then zeros.
 class DeviceMemory {
  public:
-  /// Error (kUsage) if the allocations exceed kMaximumBytes together: their contents are held in this process.
-  [[nodiscard]] static Result<DeviceMemory> allocate(const KernelArguments& arguments);
+  /// Holds the allocations of `which` (all by default). Error (kUsage) if they exceed kMaximumBytes together: their
+  /// contents are held in this process.
+  [[nodiscard]] static Result<DeviceMemory> allocate(const KernelArguments& arguments,
+                                                     Allocations which = ~Allocations{0});
   static constexpr std::uint64_t kMaximumBytes = std::uint64_t{4} << 30;
 
   /// Bytes behind pointer argument number `argument` (position in the argument list, from 0); empty if that is no
@@ -29,14 +32,18 @@ class DeviceMemory {
  private:
   DeviceMemory() = default;
 
-  std::vector<Allocation> allocations_;
-  std::vector<std::vector<std::byte>> contents_;
+  struct Block {
+    Allocation allocation;
+    std::unique_ptr<std::byte[], void (*)(void*)> contents;  // zeroed by the system, page by page as they are touched
+  };
+  std::vector<Block> blocks_;
 };
 
 /// What the warps of one CTA can access: device memory, and the CTA's shared memory.
-class FunctionalMemory {
+class CtaMemory {
  public:
-  FunctionalMemory(DeviceMemory& device, std::uint64_t shared_bytes) : device_(device), shared_(shared_bytes) {}
+  CtaMemory(DeviceMemory& device, const SharedWindow& shared)
+      : device_(device), shared_base_(shared.base), shared_(shared.bytes) {}
 
   /// Moves data between `rows` and memory for the lanes of `mask`, whose addresses have been checked.
   void access(bool shared, const MemoryOperation& operation, const LaneAddresses& addresses, std::uint32_t mask,
@@ -46,6 +53,9 @@ class FunctionalMemory {
   /// (which have been checked).
   void load_matrices(const MemoryOperation& operation, const LaneAddresses& addresses, LaneRow* rows);
 
+  /// Atomics of the lanes of `mask`, from the lowest lane up; their results go to the operation's rows.
+  void update(const MemoryOperation& operation, const LaneAddresses& addresses, std::uint32_t mask, LaneRow* rows);
+
   /// LDGSTS: the lanes of `mask` write `bytes` bytes to their shared addresses, from global memory where `reading` has
   /// them, else zeros. Addresses have been checked.
   void copy(unsigned bytes, const LaneAddresses& global, const LaneAddresses& shared, std::uint32_t reading,
@@ -53,6 +63,7 @@ class FunctionalMemory {
 
  private:
   DeviceMemory& device_;
+  std::uint32_t shared_base_;
   std::vector<std::byte> shared_;
 };
 
