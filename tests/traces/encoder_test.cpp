@@ -1,5 +1,6 @@
 #include "traces/sass/encoder.h"
 
+#include <fmt/format.h>
 #include <rapidcheck.h>
 
 #include "tests/support/catch.h"
@@ -66,7 +67,9 @@ TEST_CASE("what decodes encodes to itself, whatever its fields hold") {
     const auto instruction = decode(word, address, row.last_architecture);
     RC_PRE(instruction.has_value());
     const auto again = encode(*instruction);
+    RC_LOG() << fmt::format("{}: {:016x} {:016x}", disassemble(*instruction), word.low, word.high);
     RC_ASSERT(again.has_value());
+    RC_LOG() << fmt::format(" encodes to {:016x} {:016x}", again->low, again->high);
     RC_ASSERT(*again == word);
   });
   CHECK(ok);

@@ -79,7 +79,13 @@ const char* oddity_of(const OperandField& field, const Operand& operand, const O
   if (field.paired && operand.index == kRegisterRz && operand.value != 0) {
     return "an address without a register";
   }
-  return is_set(word, layout.uniform_present) && operand.uniform == kUniformUrz ? "an address that adds URZ" : nullptr;
+  const bool adds = is_set(word, layout.uniform_present);
+  if (adds && operand.uniform == kUniformUrz) {
+    return "an address that adds URZ";
+  }
+  return layout.uniform_present.count != 0 && !adds && read(word, layout.uniform) != 0
+             ? "a uniform register that the address does not add"
+             : nullptr;
 }
 
 tl::unexpected<Error> unknown_opcode(std::uint16_t opcode_bits, int architecture) {
