@@ -1,4 +1,6 @@
 // Traces on the command line: what is recorded replays to the same bytes, and what is wrong is refused.
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -150,6 +152,18 @@ TEST_CASE("code for another architecture is timed only if that is asked for", "[
   CHECK(fine({"replay", "--trace", text, "--arch-mismatch", "allow"}).find("sm_80 timed as if it ran on h200") !=
         std::string::npos);
   require_refused({"replay", "--trace", text, "--arch-mismatch", "yes"}, {"'yes' is not 'allow'"});
+}
+
+TEST_CASE("a trace replaces no pipe, device or folder", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string pipe = scratch.file("pipe");
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  REQUIRE(::mkfifo(scratch.file("pipe.traceg").c_str(), 0600) == 0);
+  const std::string trace = scratch.file("kernel.tst");
+  fine(recording(Replay{}.words(), trace));
+  require_refused(recording(Replay{}.words(), pipe), {"pipe", "no regular file"});
+  require_refused({"trace", "convert", trace, scratch.file("pipe.traceg")}, {"pipe.traceg", "no regular file"});
+  CHECK(std::filesystem::is_fifo(pipe));
 }
 
 TEST_CASE("traces that are wrong, and flags that do not go with them, are refused", "[cli]") {

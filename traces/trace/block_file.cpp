@@ -13,6 +13,8 @@
 #include <fstream>
 #include <utility>
 
+#include "traces/trace/output_path.h"
+
 namespace tilesim::traces {
 
 namespace {
@@ -50,14 +52,12 @@ tl::unexpected<Error> cannot(const std::string& what, const std::filesystem::pat
 }  // namespace
 
 Result<std::unique_ptr<BlockFileWriter>> BlockFileWriter::create(const std::filesystem::path& path) {
+  if (auto valid = check_output_path(path); !valid) {
+    return tl::unexpected<Error>(valid.error());
+  }
   std::unique_ptr<BlockFileWriter> writer(new BlockFileWriter);
   writer->path_ = path;
   writer->partial_ = path.string() + ".partial";
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    errno = EISDIR;
-    return cannot("write", path, ErrorKind::kUsage);
-  }
   constexpr mode_t kMode = 0666;
   writer->descriptor_ = ::open(writer->partial_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
   if (writer->descriptor_ < 0) {

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "traces/trace/output_path.h"
+
 namespace tilesim::traces {
 
 namespace {
@@ -433,14 +435,12 @@ TextSink::TextSink() = default;
 TextSink::~TextSink() = default;
 
 Result<std::unique_ptr<TextSink>> TextSink::create(const std::filesystem::path& path) {
+  if (auto valid = check_output_path(path); !valid) {
+    return tl::unexpected<Error>(valid.error());
+  }
   std::unique_ptr<TextSink> sink(new TextSink);
   sink->path_ = path;
   sink->encoder_ = std::make_unique<Encoder>(path.string() + ".partial", compression_of(path));
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    errno = EISDIR;
-    return cannot("write", path, ErrorKind::kUsage);
-  }
   if (!sink->encoder_->start()) {
     return cannot("write", path, ErrorKind::kUsage);
   }
