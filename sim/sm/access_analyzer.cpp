@@ -9,17 +9,23 @@ int AccessAnalyzer::shared(const isa::DynamicInstruction& dynamic, AccessSite& s
   const isa::Instruction& inst = program_.instructions[dynamic.index];
   Pattern& pattern = memory_[dynamic.index];
   const bool copy = inst.memory == isa::MemoryOp::kCopyAsync;
-  std::array<std::uint32_t, isa::kWarpSize> addresses;
+  std::array<std::uint32_t, isa::kWarpSize> addresses{};
   for (int lane = 0; lane < isa::kWarpSize; ++lane) {
     addresses[lane] =
         copy ? isa::CopyLane::of(dynamic.addresses[lane]).shared : static_cast<std::uint32_t>(dynamic.addresses[lane]);
   }
   // Distances to the first active lane; moving all lanes together by whole accesses rotates banks and changes no count.
-  const std::uint32_t base = addresses[std::countr_zero(dynamic.active_mask)];
+  const std::uint32_t base = addresses[std::countr_zero(dynamic.active_mask) % isa::kWarpSize];
   std::uint32_t differs = pattern.mask ^ dynamic.active_mask;
-  for (int lane = 0; lane < isa::kWarpSize; ++lane) {
-    const std::uint32_t active = 0U - (dynamic.active_mask >> lane & 1U);
-    differs |= (addresses[lane] - base - pattern.relative[lane]) & active;
+  if (dynamic.active_mask == ~0U) {  // the usual case, without a look at each lane's bit
+    for (int lane = 0; lane < isa::kWarpSize; ++lane) {
+      differs |= addresses[lane] - base - pattern.relative[lane];
+    }
+  } else {
+    for (int lane = 0; lane < isa::kWarpSize; ++lane) {
+      const std::uint32_t active = 0U - (dynamic.active_mask >> lane & 1U);
+      differs |= (addresses[lane] - base - pattern.relative[lane]) & active;
+    }
   }
   if (differs != 0) {
     for (int lane = 0; lane < isa::kWarpSize; ++lane) {

@@ -315,7 +315,7 @@ void Lsu::start_load(const Request& request, Cycle now) {
       continue;
     }
     ++missed_lines;
-    Pending& pending = pending_[access.line];
+    Pending& pending = pending_for(access.line);
     pending.allocates = pending.allocates || !request.bypass;
     pending.waiting.push_back(index);
     ++load.lines_missing;
@@ -338,6 +338,20 @@ void Lsu::start_load(const Request& request, Cycle now) {
   if (load.lines_missing == 0) {
     data_complete(index);
   }
+}
+
+Lsu::Pending& Lsu::pending_for(std::uint64_t line) {
+  const auto at = pending_.lower_bound(line);
+  if (at != pending_.end() && at->first == line) {
+    return at->second;
+  }
+  if (free_pending_.empty()) {
+    return pending_.emplace_hint(at, line, Pending{})->second;
+  }
+  auto node = std::move(free_pending_.back());
+  free_pending_.pop_back();
+  node.key() = line;
+  return pending_.insert(at, std::move(node))->second;
 }
 
 void Lsu::data_complete(std::uint32_t load) {
@@ -415,7 +429,10 @@ void Lsu::deliver(std::uint64_t line, std::uint32_t sectors, Cycle) {
       data_complete(index);
     }
   }
-  pending_.erase(found);
+  auto node = pending_.extract(found);
+  node.mapped().allocates = false;
+  node.mapped().waiting.clear();
+  free_pending_.push_back(std::move(node));
 }
 
 void Lsu::use_data_pipe(Cycle now) {

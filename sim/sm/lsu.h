@@ -208,8 +208,10 @@ class Lsu {
     bool allocates = false;              ///< some load wants it in the L1
     std::vector<std::uint32_t> waiting;  ///< loads
   };
-  std::map<std::uint64_t, Pending> pending_;  ///< lines on their way from the chip
-  std::deque<std::uint32_t> returns_;         ///< loads whose data takes the data pipe next
+  [[nodiscard]] Pending& pending_for(std::uint64_t line);
+  std::map<std::uint64_t, Pending> pending_;                               ///< lines on their way from the chip
+  std::vector<std::map<std::uint64_t, Pending>::node_type> free_pending_;  ///< used again, so that nothing is allocated
+  std::deque<std::uint32_t> returns_;  ///< loads whose data takes the data pipe next
   Cycle data_pipe_free_ = 0;
   std::vector<CopyGroups> copy_groups_;           ///< by sub-partition and slot; empty if the program has none
   std::map<std::uint64_t, std::uint32_t> dirty_;  ///< local lines written and not written back: sectors
