@@ -160,7 +160,8 @@ void Checker::threads() {
   } else if (threads % 32 != 0) {
     illegal("threads",
             fmt::format("The CTA has {} threads, not a multiple of 32: its last warp is partly empty.", threads),
-            fmt::format("Choose BM, BN and {} so that (BM/TM)*(BN/TN) is {}.", tile, ceil_div(threads, 32) * 32));
+            fmt::format("Choose BM, BN and {} so that (BM/TM)*(BN/TN) is a multiple of 32, {} for example.", tile,
+                        ceil_div(threads, 32) * 32));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/legality_checks.h"
+#include "model/register_plan.h"
 #include "model/roofline.h"
 
 namespace tilesim::model::detail {
@@ -81,10 +82,14 @@ std::optional<TileConfig> nearest_of(const TileConfig& question, Configs configs
     order.emplace_back(distance(question, configs[i]), i);
   }
   std::sort(order.begin(), order.end());
+  // A tile that spills is legal, but nobody's wish unless it is the question itself.
+  std::optional<TileConfig> spilling;
   for (const auto& [price, index] : order) {
-    if (is_legal(configs[index], problem, limits)) return configs[index];
+    if (!is_legal(configs[index], problem, limits)) continue;
+    if (price == 0.0 || !spill_of(configs[index]).spills()) return configs[index];
+    if (!spilling) spilling = configs[index];
   }
-  return std::nullopt;
+  return spilling;
 }
 
 // What has one obvious answer.

@@ -49,6 +49,7 @@ struct CopyWavefronts {
   std::array<std::uint32_t, 32> lanes;  ///< valid up to `count`
   int count = 0;
   int phases = 0;  ///< as in Wavefronts
+  [[nodiscard]] constexpr Wavefronts total() const { return {count, phases, phases}; }
 };
 
 /// LDGSTS. The lanes of a phase that find their banks free, in order of the lanes, make one wavefront; those left over

@@ -73,7 +73,9 @@ SharedAccessCost store_cost(const TileConfig& config, bool is_b) {
         addresses[lane] = transposing ? shared_offset(tile, config.swizzle, column, row)
                                       : shared_offset(tile, config.swizzle, row, column);
       }
-      add(cost, shared_store_wavefronts(addresses, kAllLanes, static_cast<int>(bytes)));
+      add(cost, config.copy == CopyPath::kAsync
+                    ? copy_wavefronts(addresses, kAllLanes, static_cast<int>(bytes)).total()
+                    : shared_store_wavefronts(addresses, kAllLanes, static_cast<int>(bytes)));
     }
   });
   return cost;

@@ -113,8 +113,7 @@ std::int64_t shared_bytes(const TileConfig& config) { return shared_bytes_per_st
 
 namespace {
 
-// The coefficients come from least squares in which each recorded SGEMM of traces/calibration/h200 counts sixteen
-// times, since those kernels were measured.
+// The coefficients are those that kernels/simt/fit-registers prints.
 RegisterEstimate estimate_simt(const TileConfig& config) {
   const bool async = config.copy == CopyPath::kAsync;
   const bool several = config.stages > 1 && !async;
@@ -126,16 +125,19 @@ RegisterEstimate estimate_simt(const TileConfig& config) {
   const double swizzled = config.swizzle > 0 ? 1.0 : 0.0;
   const auto beyond = [sums](double bound) { return std::max(0.0, sums - bound); };
 
-  const double addresses = 20.0 + 1.61 * copies + (async ? 5.8 : several ? 3.1 : 0.0) + 7.3 * swizzled;
+  const double addresses = 20.0 + 1.66 * copies + (async ? 5.88 : several ? 3.18 : 0.0) + 7.46 * swizzled;
   const double operands =
-      22.7 + 0.64 * sums - 1.54 * std::max(0.0, 16.0 - sums) + 1.01 * beyond(32) - 0.39 * beyond(64);
+      22.83 + 0.61 * sums - 1.55 * std::max(0.0, 16.0 - sums) + 1.06 * beyond(32) - 0.41 * beyond(64);
+  const double staging = 0.72 * staged;
   RegisterEstimate estimate;
   estimate.accumulators = accumulators_per_thread(config);
+  estimate.staging = std::llround(staging);
   estimate.operands = std::max<std::int64_t>(1, std::llround(operands - sums));
-  estimate.staging = std::llround(0.73 * staged);
-  estimate.addresses = std::llround(addresses);
-  const double wanted =
-      35.3 + 1.21 * sums + 1.13 * staged + 3.76 * copies + (async && sums >= 64 ? 4.9 : 0.0) + 10.2 * swizzled;
+  // What is left, so that the parts add up to the rounded sum.
+  estimate.addresses =
+      std::llround(addresses + operands + staging) - estimate.accumulators - estimate.staging - estimate.operands;
+  const double wanted = 36.31 + 1.18 * sums + 1.00 * staged + 4.24 * copies +
+                        (async ? 2.44 + (sums >= 64 ? 2.02 : 0.0) : 0.0) + 12.95 * swizzled;
   estimate.wanted = std::max(estimate.total(), static_cast<std::int64_t>(std::llround(wanted)));
   return estimate;
 }

@@ -38,7 +38,7 @@ int AccessAnalyzer::shared(const isa::DynamicInstruction& dynamic, AccessSite& s
         break;
       case isa::MemoryOp::kCopyAsync:
         pattern.copy = model::copy_wavefronts(addresses, dynamic.active_mask, inst.access_bytes);
-        pattern.wavefronts = model::Wavefronts{pattern.copy.count, pattern.copy.phases, pattern.copy.phases};
+        pattern.wavefronts = pattern.copy.total();
         break;
       case isa::MemoryOp::kLoadMatrix:
         pattern.wavefronts = model::matrix_load_wavefronts(addresses, inst.access_bytes / 4);

@@ -60,6 +60,26 @@ TEST_CASE("an unknown kernel is refused with those that there are", "[cli]") {
   require_refused(Replay{}.words({"--kernel", "no_such_kernel"}), {"no_such_kernel", "sgemm_tile"});
 }
 
+TEST_CASE("an unknown instruction is refused, or does nothing if that is asked for", "[cli]") {
+  const ScratchFolder scratch;
+  std::string odd = read_file(listing());
+  const std::string nop = "/* 0x0000000000007918 */";
+  const std::size_t at = odd.find(nop);  // behind the last EXIT
+  REQUIRE(at != std::string::npos);
+  odd.replace(at, nop.size(), "/* 0x00000000000071ff */");
+  Replay replay;
+  replay.sass = scratch.write("odd.sass", odd);
+  std::vector<std::string> words = replay.words();
+  require_refused(words, {"odd.sass", "0x1ff"});
+  words.insert(words.end(), {"--unknown", "nop"});
+  const ProcessResult result = tilesim(words);
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK((result.out + result.err).find("1 unknown instruction") != std::string::npos);
+  words.back() = "skip";
+  require_refused(words, {"'skip' is not 'nop'"});
+}
+
 TEST_CASE("an unknown flag of replay is refused with the nearest one", "[cli]") {
   require_refused(Replay{}.words({"--carveuot", "100"}), {"--carveuot", "did you mean '--carveout'"});
 }

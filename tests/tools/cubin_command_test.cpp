@@ -88,6 +88,16 @@ TEST_CASE("a replay refuses what contradicts the cubin", "[cli]") {
   require_refused(replay_of(listing(), kArguments), {"ELF"});
 }
 
+TEST_CASE("machine code for another architecture is timed only if that is asked for", "[cli]") {
+  const std::vector<std::string> ampere{"--set", "gpu.device.compute_capability_major=8"};
+  require_refused(replay_of(kGemm, kArguments, ampere), {"sm_90", "--arch-mismatch allow"});
+  const ProcessResult result =
+      tilesim(replay_of(kGemm, kArguments, {ampere[0], ampere[1], "--arch-mismatch", "allow"}));
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(result.out.find("sm_90 timed as if it ran on h200") != std::string::npos);
+}
+
 TEST_CASE("check gives the occupancy of a kernel in a cubin", "[cli]") {
   const auto json = json_of({"check", "--cubin", kGemm, "--json", "-"});
   CHECK(json["kernel"]["name"] == "tile_gemm");

@@ -255,6 +255,10 @@ TEST_CASE("traces that are cut, mixed or no traces are refused with the line", "
             .find("where NOP was before") != std::string::npos);
   CHECK(refusal(header() + block({"0008 ffffffff 0 NOP 0 0 0"})).find("0x8 is no address") != std::string::npos);
   CHECK(refusal(header("(0,1,1)") + block(kSmall)).find("grid dim") != std::string::npos);
+  std::string odd = header() + block(kSmall);
+  odd.replace(odd.find("version = 80"), 12,
+              "version = 8160");  // a fuzzer found it: the trace could not be opened again
+  CHECK(refusal(odd).find("'8160' is no value of 'binary version'") != std::string::npos);
   CHECK(refusal(header() + block(kSmall) + block(kSmall)).find("2 thread blocks, its grid 1") != std::string::npos);
 }
 

@@ -153,6 +153,19 @@ RandomWarp random_warp(std::mt19937& generator) {
 
 }  // namespace
 
+TEST_CASE("what a reader would refuse is not written", "[trace]") {
+  const ScratchFile scratch;
+  const auto kernel = open_kernel(sgemm_kernels()[0], {32, 32, 320});
+  auto writer = TraceWriter::create(scratch.path);
+  REQUIRE(writer.has_value());
+  LaunchRecord launch = record_for(*kernel);
+  launch.registers = 256;
+  const auto done = writer->finish(kernel->program(), launch);
+  REQUIRE(!done.has_value());
+  CHECK(done.error().kind == ErrorKind::kUsage);
+  CHECK(!std::filesystem::exists(scratch.path));
+}
+
 TEST_CASE("a trace gives back what nvcc's kernels execute", "[trace]") {
   const ScratchFile scratch;
   for (const TestKernel& test : sgemm_kernels()) {

@@ -6,7 +6,6 @@
 
 #include "traces/cubin/parameter_table.h"
 #include "traces/emulator/signature.h"
-#include "traces/sass/decoder.h"
 #include "traces/sass/listing_reader.h"
 
 namespace tilesim::app {
@@ -22,7 +21,7 @@ CubinFacts facts_of(const traces::CubinKernel& kernel) {
 
 namespace {
 
-Result<CodeFile> load_listing(const std::string& path, const std::string& kernel) {
+Result<CodeFile> load_listing(const std::string& path, const std::string& kernel, traces::Unknown unknown) {
   const auto listing = traces::read_listing(path);
   if (!listing) {
     return tl::unexpected<Error>(listing.error());
@@ -31,7 +30,7 @@ Result<CodeFile> load_listing(const std::string& path, const std::string& kernel
   if (!chosen) {
     return tl::unexpected<Error>(chosen.error());
   }
-  auto decoded = traces::decode_kernel(**chosen);
+  auto decoded = traces::decode_kernel(**chosen, unknown);
   if (!decoded) {
     return tl::unexpected<Error>(decoded.error());
   }
@@ -52,15 +51,16 @@ Result<traces::CubinKernel> chosen_from_cubin(const std::string& path, const std
 
 }  // namespace
 
-Result<CodeFile> load_code(const std::string& path, CodeFormat format, const std::string& kernel, int architecture) {
+Result<CodeFile> load_code(const std::string& path, CodeFormat format, const std::string& kernel, int architecture,
+                           traces::Unknown unknown) {
   if (format == CodeFormat::kListing) {
-    return load_listing(path, kernel);
+    return load_listing(path, kernel, unknown);
   }
   const auto chosen = chosen_from_cubin(path, kernel, architecture);
   if (!chosen) {
     return tl::unexpected<Error>(chosen.error());
   }
-  auto decoded = traces::decode_kernel(*chosen);
+  auto decoded = traces::decode_kernel(*chosen, unknown);
   if (!decoded) {
     return tl::unexpected<Error>(decoded.error());
   }

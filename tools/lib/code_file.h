@@ -10,6 +10,7 @@
 #include "model/result.h"
 #include "traces/cubin/cubin_reader.h"
 #include "traces/emulator/arguments.h"
+#include "traces/sass/decoder.h"
 #include "traces/sass/instruction.h"
 
 namespace tilesim::app {
@@ -39,7 +40,7 @@ struct CodeFile {
 /// Reads a listing, or a cubin or what holds some, chooses the kernel (traces::choose_name(); of several architectures
 /// the given one) and decodes it. Errors: the readers' and the decoder's.
 [[nodiscard]] Result<CodeFile> load_code(const std::string& path, CodeFormat format, const std::string& kernel,
-                                         int architecture);
+                                         int architecture, traces::Unknown unknown);
 
 /// The facts alone: needs no decoder, so that a kernel with unknown instructions has an occupancy too.
 struct CubinSummary {

@@ -19,12 +19,38 @@ namespace {
 /// What ptxas allocates beyond the highest register, on all calibration kernels.
 constexpr int kRegistersBeyondHighest = 3;
 
-/// Code, launch and GPU must go together.
+/// Code for another architecture is refused, or noted if it is asked for.
+Result<void> note_architecture(const model::GpuSpec& gpu, int architecture, const ReplayRequest& request,
+                               std::vector<std::string>& notes) {
+  if (const auto same = check_architecture(gpu, architecture); !same) {
+    if (!request.other_architecture) {
+      Error error = same.error();
+      error.remedy += ", or pass --arch-mismatch allow to time it all the same";
+      return tl::unexpected<Error>(std::move(error));
+    }
+    notes.push_back(fmt::format("code for sm_{} timed as if it ran on {}", architecture, gpu.id));
+  }
+  return {};
+}
+
+/// Instructions that were taken as NOP.
+void note_unknown(const traces::DecodedKernel& kernel, std::vector<std::string>& notes) {
+  constexpr std::size_t kNamed = 4;
+  if (kernel.unknown.empty()) {
+    return;
+  }
+  std::string places;
+  for (std::size_t i = 0; i < std::min(kNamed, kernel.unknown.size()); ++i) {
+    places += fmt::format("{}0x{:x}", i == 0 ? "" : ", ", kernel.instructions[kernel.unknown[i]].address);
+  }
+  notes.push_back(fmt::format("{} unknown instruction{} taken as NOP, at {}{}: time and addresses may be wrong",
+                              kernel.unknown.size(), kernel.unknown.size() == 1 ? " was" : "s were", places,
+                              kernel.unknown.size() > kNamed ? " ..." : ""));
+}
+
+/// Code and launch must go together.
 Result<void> check_fits(const model::GpuSpec& gpu, const CodeFile& code, const ReplayRequest& request,
                         const traces::KernelArguments& arguments) {
-  if (auto same = check_architecture(gpu, code.kernel.architecture); !same) {
-    return same;
-  }
   const auto threads = static_cast<std::int64_t>(request.block.count());
   if (code.facts && code.facts->maximum_threads != 0 && threads > code.facts->maximum_threads) {
     return fail(ErrorKind::kUsage,
@@ -72,13 +98,10 @@ Result<PreparedKernel> prepare_trace(const model::GpuSpec& gpu, const ReplayRequ
   const traces::LaunchRecord& record = (*opened)->launch();
   PreparedKernel prepared;
   const int architecture = (*opened)->program().architecture;
-  if (const auto same = check_architecture(gpu, architecture); !same && record.code != "estimated") {
-    if (!request.other_architecture) {
-      Error error = same.error();
-      error.remedy += ", or pass --arch-mismatch allow to time it all the same";
-      return tl::unexpected<Error>(std::move(error));
+  if (record.code != "estimated") {
+    if (const auto done = note_architecture(gpu, architecture, request, prepared.notes); !done) {
+      return tl::unexpected<Error>(done.error());
     }
-    prepared.notes.push_back(fmt::format("code for sm_{} timed as if it ran on {}", architecture, gpu.id));
   }
   if ((*opened)->ctas().empty()) {
     return fail(ErrorKind::kUsage, "the trace holds no CTA", "record at least one", request.file);
@@ -110,7 +133,8 @@ Result<PreparedKernel> prepare_replay(const model::GpuSpec& gpu, const ReplayReq
   if (request.format == CodeFormat::kTrace) {
     return prepare_trace(gpu, request);
   }
-  auto code = load_code(request.file, request.format, request.kernel, architecture_of(gpu));
+  auto code = load_code(request.file, request.format, request.kernel, architecture_of(gpu),
+                        request.unknown_is_nop ? traces::Unknown::kDoesNothing : traces::Unknown::kIsRefused);
   if (!code) {
     return tl::unexpected<Error>(code.error());
   }
@@ -122,6 +146,10 @@ Result<PreparedKernel> prepare_replay(const model::GpuSpec& gpu, const ReplayReq
     return tl::unexpected<Error>(fits.error());
   }
   PreparedKernel prepared;
+  if (const auto done = note_architecture(gpu, code->kernel.architecture, request, prepared.notes); !done) {
+    return tl::unexpected<Error>(done.error());
+  }
+  note_unknown(code->kernel, prepared.notes);
   prepared.kernel = traces::demangle(code->kernel.name);
   prepared.code = "compiled";
   prepared.origin = request.file;

@@ -160,6 +160,10 @@ std::string check_verdict(const model::TileSheet& s) {
     text += fmt::format("; shared memory needs {} times the cycles of the math",
                         plain(s.on_chip.wavefront_cycles / s.on_chip.math_cycles, 3));
   }
+  if (s.work.spill.spills()) {
+    text +=
+        fmt::format("; about {} registers per thread spill, which makes it slower than that", s.work.spill.registers);
+  }
   return text + ".";
 }
 

@@ -33,10 +33,7 @@ std::string fact_lines(const app::RunResult& r, bool problem_assumed) {
   const app::KernelResult& k = r.kernel;
   const app::KernelLaunch& q = k.launch;
   const model::Problem& p = r.sheet.problem;
-  const std::string spills = r.spilled_bytes > 0
-                                 ? fmt::format(", {} B per thread spilled{}", r.spilled_bytes,
-                                               k.code == "compiled" ? "" : " (not timed: slower than this)")
-                                 : "";
+  const std::string spills = r.spilled_bytes > 0 ? fmt::format(", {} B per thread spilled", r.spilled_bytes) : "";
   std::string text = fact(
       "Problem", fmt::format("{} x {} x {} {} {}{}: {}, grid {}x{}x{}", p.m, p.n, p.k,
                              model::to_string(r.sheet.config.dtype), model::to_string(r.sheet.config.layout),
@@ -124,6 +121,10 @@ std::string run_verdict(const app::RunResult& r) {
                                           [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
     text += fmt::format("; the largest loss: {}, {} of the time", largest->name,
                         percent(100.0 * share(r.gap, largest->seconds)));
+  }
+  if (r.spilled_bytes > 0) {
+    text += fmt::format("; {} B per thread spill{}", r.spilled_bytes,
+                        r.kernel.code == "estimated" ? ", of which the time is a rough estimate" : "");
   }
   return text + ".";
 }

@@ -21,7 +21,7 @@ std::vector<Flag> replay_flags() {
       {"regs", "N", "registers per thread; listing only (default: highest in the code + 3)", group, {}, false},
       carveout_flag(group),
       {"trace", "FILE", "from 'trace record', or Accel-Sim's .traceg: brings kernel and launch", "Instead", {}, false},
-      {"arch-mismatch", "allow", "time a trace of code for another architecture", "Instead", {}, false}};
+      {"arch-mismatch", "allow", "time code for another architecture than the GPU's all the same", group, {}, false}};
   for (const auto& others : {own, simulation_flags(), gpu_flags(), output_flags()}) {
     flags.insert(flags.end(), others.begin(), others.end());
   }
@@ -29,7 +29,7 @@ std::vector<Flag> replay_flags() {
 }
 
 Result<app::ReplayRequest> trace_request_from(const Invocation& invocation) {
-  for (const char* flag : {"sass", "cubin", "kernel", "grid", "block", "smem", "regs", "args"}) {
+  for (const char* flag : {"sass", "cubin", "kernel", "grid", "block", "smem", "regs", "args", "unknown"}) {
     if (invocation.has(flag)) {
       return fail(ErrorKind::kUsage, fmt::format("--{} does not go with --trace, which brings kernel and launch", flag),
                   "leave one of them out");

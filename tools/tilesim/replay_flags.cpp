@@ -108,7 +108,8 @@ std::vector<Flag> code_flags(const std::string& group) {
        group,
        {},
        false},
-      {"args", "LIST", "arguments in parameter order: i32:4096,f32:0.5,ptr:64MiB,raw:FILE", group, {}, false}};
+      {"args", "LIST", "arguments in parameter order: i32:4096,f32:0.5,ptr:64MiB,raw:FILE", group, {}, false},
+      {"unknown", "nop", "go on where an instruction is not known, as if it did nothing", group, {}, false}};
 }
 
 Result<app::ReplayRequest> code_request_from(const Invocation& invocation) {
@@ -118,6 +119,11 @@ Result<app::ReplayRequest> code_request_from(const Invocation& invocation) {
   }
   request.kernel = invocation.text("kernel").value_or("");
   request.arguments = invocation.text("args").value_or("");
+  if (const auto unknown = invocation.text("unknown"); unknown && *unknown != "nop") {
+    return fail(ErrorKind::kUsage, fmt::format("--unknown '{}' is not 'nop'", *unknown),
+                "write --unknown nop, or leave it out");
+  }
+  request.unknown_is_nop = invocation.has("unknown");
   const auto grid = extents(invocation, "grid", "32,32");
   if (!grid) {
     return tl::unexpected<Error>(grid.error());

@@ -31,13 +31,8 @@ Result<ExitCode> answer(const Invocation& invocation, const Setting& setting) {
   if (!question) {
     return tl::unexpected<Error>(question.error());
   }
-  app::RunRequest request;
-  request.config = question->config;
-  request.problem = question->problem.problem;
-  request.carveout_kb = question->carveout_kb;
-  request.clock_mhz = question->clock_mhz;
+  app::RunRequest request = run_request_of(*question, invocation);
   request.detailed = invocation.has("detailed");
-  request.compile = invocation.has("compile");
   if (const auto done = read_host_threads(invocation, request.threads); !done) {
     return tl::unexpected<Error>(done.error());
   }

@@ -94,6 +94,20 @@ Result<void> read_names(const Invocation& invocation, model::TileConfig& c) {
   return {};
 }
 
+/// What one family's tile is cut into means nothing to the other.
+Result<void> refuse_other_family(const Invocation& invocation, model::Family family) {
+  const bool simt = family == model::Family::kSimt;
+  const std::array<const char*, 3> others =
+      simt ? std::array{"warp-tile", "wm", "wn"} : std::array{"thread-tile", "tm", "tn"};
+  for (const char* flag : others) {
+    if (invocation.has(flag)) {
+      return fail(ErrorKind::kUsage, fmt::format("--{} does not go with --family {}", flag, to_string(family)),
+                  simt ? "use --thread-tile, or --family mma with --dtype bf16, f16 or tf32" : "use --warp-tile");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<Flag> problem_flags() {
@@ -146,6 +160,9 @@ bool has_tile(const Invocation& invocation) {
 Result<model::TileConfig> tile_from(const Invocation& invocation) {
   model::TileConfig c;
   if (const auto done = read_names(invocation, c); !done) {
+    return tl::unexpected<Error>(done.error());
+  }
+  if (const auto done = refuse_other_family(invocation, c.family); !done) {
     return tl::unexpected<Error>(done.error());
   }
   c.vec = kVectorBytes / model::element_bytes(c.dtype);
@@ -233,6 +250,16 @@ Result<TileQuestion> tile_question_from(const Invocation& invocation) {
   question.problem.problem.c_bytes = config->family == model::Family::kMma ? kSumBytes : 0;  // kernels/mma: FP32
   question.clock_mhz = *clock;
   return question;
+}
+
+app::RunRequest run_request_of(const TileQuestion& question, const Invocation& invocation) {
+  app::RunRequest request;
+  request.config = question.config;
+  request.problem = question.problem.problem;
+  request.carveout_kb = question.carveout_kb;
+  request.clock_mhz = question.clock_mhz;
+  request.compile = invocation.has("compile");
+  return request;
 }
 
 }  // namespace tilesim::cli

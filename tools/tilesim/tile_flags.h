@@ -8,6 +8,7 @@
 #include "model/tile_config.h"
 #include "tools/cli/invocation.h"
 #include "tools/cli/subcommand.h"
+#include "tools/lib/run.h"
 
 namespace tilesim::cli {
 
@@ -37,5 +38,8 @@ struct TileQuestion {
 };
 /// tile_flags(), problem_flags(), --clock and --carveout together.
 [[nodiscard]] Result<TileQuestion> tile_question_from(const Invocation& invocation);
+
+/// The question as run_tile() and prepare_tile() take it; --compile included.
+[[nodiscard]] app::RunRequest run_request_of(const TileQuestion& question, const Invocation& invocation);
 
 }  // namespace tilesim::cli

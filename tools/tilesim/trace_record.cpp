@@ -21,7 +21,7 @@ std::vector<Flag> record_flags() {
   const std::vector<Flag> own{
       {"regs", "N", "registers per thread of a listing; with a tile a cap", "Kernel and launch", {}, false},
       carveout_flag("Kernel and launch"),
-      {"compile", "", "nvcc's code of kernels/simt instead of generated code; needs nvcc", "Kernel", {}, false}};
+      {"compile", "", "nvcc's code of kernels/ instead of generated code; needs nvcc", "Kernel", {}, false}};
   for (const auto& more :
        {code_flags("Kernel and launch"), own, tile_flags(), problem_flags(), gpu_flags(), output_flags()}) {
     flags.insert(flags.end(), more.begin(), more.end());
@@ -34,13 +34,7 @@ Result<app::PreparedKernel> tile_from_flags(const Invocation& invocation, const 
   if (!question) {
     return tl::unexpected<Error>(question.error());
   }
-  app::RunRequest request;
-  request.config = question->config;
-  request.problem = question->problem.problem;
-  request.carveout_kb = question->carveout_kb;
-  request.clock_mhz = question->clock_mhz;
-  request.compile = invocation.has("compile");
-  return app::prepare_tile(gpu, request);
+  return app::prepare_tile(gpu, run_request_of(*question, invocation));
 }
 
 Result<app::PreparedKernel> kernel_from_flags(const Invocation& invocation, const model::GpuSpec& gpu) {

@@ -291,7 +291,7 @@ LaunchRecord Importer::launch(const isa::Program& program) const {
   record.grid = header_.grid;
   record.block = header_.block;
   record.math = math_of(program);
-  record.shared_bytes = static_cast<std::int64_t>(std::min<std::uint64_t>(header_.shared_bytes, 1U << 30));
+  record.shared_bytes = static_cast<std::int64_t>(header_.shared_bytes);
   record.registers_assumed = header_.registers < 1;
   record.registers =
       std::clamp(record.registers_assumed ? program.registers_referenced : header_.registers, 1, kMostRegisters);

@@ -11,6 +11,9 @@ namespace tilesim::traces::accelsim {
 namespace {
 
 constexpr std::size_t kMostRegisters = 16;
+// More than any GPU has; what a trace of ours holds.
+constexpr int kMostBinaryVersion = 999;
+constexpr std::uint64_t kMostSharedBytes = std::uint64_t{1} << 30;
 
 /// Words of a line, one after the other.
 class Words {
@@ -153,11 +156,12 @@ bool read_header_line(std::string_view line, Header& header, std::string& proble
   } else if (key == "block dim") {
     good = read_extent(value, header.block);
   } else if (key == "shmem") {
-    good = read_value(value, header.shared_bytes);
+    good = read_value(value, header.shared_bytes) && header.shared_bytes <= kMostSharedBytes;
   } else if (key == "nregs") {
     good = read_value(value, header.registers);
   } else if (key == "binary version") {
-    good = read_value(value, header.binary_version);
+    good = read_value(value, header.binary_version) && header.binary_version >= 0 &&
+           header.binary_version <= kMostBinaryVersion;
   } else if (key == "shmem base_addr") {
     good = read_value(value, header.shared_base);
   } else if (key == "local mem base_addr") {

@@ -82,12 +82,20 @@ Result<void> TraceWriter::finish(const isa::Program& program, const LaunchRecord
     writer.difference(static_cast<std::int64_t>(entry.instructions - before.instructions));
     before = entry;
   }
+  const Bytes code = encode_program(program);
+  const Bytes record = encode_launch(launch);
+  isa::Program program_again;
+  LaunchRecord launch_again;
+  if (!decode_program(code, program_again) || !decode_launch(record, launch_again)) {
+    return fail(ErrorKind::kUsage, "A trace cannot hold this code or launch: a value is out of its range.",
+                "Check the architecture, the grid, the block and the sizes of the launch.");
+  }
   writer.number(file_->offset());
-  if (auto done = file_->write(BlockKind::kProgram, 0, 0, encode_program(program)); !done) {
+  if (auto done = file_->write(BlockKind::kProgram, 0, 0, code); !done) {
     return done;
   }
   writer.number(file_->offset());
-  if (auto done = file_->write(BlockKind::kLaunch, 0, 0, encode_launch(launch)); !done) {
+  if (auto done = file_->write(BlockKind::kLaunch, 0, 0, record); !done) {
     return done;
   }
   return file_->finish(index);

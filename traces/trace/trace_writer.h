@@ -27,7 +27,8 @@ class TraceWriter {
   [[nodiscard]] Result<void> add(int warp, const isa::DynamicInstruction& executed,
                                  const isa::Instruction& instruction);
   [[nodiscard]] Result<void> end_cta();
-  /// Writes what belongs to all CTAs and completes the file.
+  /// Writes what belongs to all CTAs and completes the file. Errors: kUsage: code or launch that a reader would refuse;
+  /// kFailed: the disk is full or the like.
   [[nodiscard]] Result<void> finish(const isa::Program& program, const LaunchRecord& launch);
 
   [[nodiscard]] std::uint64_t bytes() const { return file_->offset(); }
