@@ -30,7 +30,7 @@ std::int64_t register_share(std::int64_t threads, std::int64_t ctas, std::int64_
 
 std::int64_t planned_ctas(const TileConfig& config) {
   if (config.min_ctas > 0) return config.min_ctas;
-  if (config.register_cap > 0 || config.registers > 0 || config.family != Family::kSimt) return 0;
+  if (config.register_cap > 0 || config.registers > 0) return 0;
   const auto cc = find_compute_capability(kBuiltForMajor, kBuiltForMinor);
   OccupancyInput input;
   input.threads = threads_per_cta(config);
@@ -53,7 +53,11 @@ std::int64_t least_registers(const TileConfig& config) {
   constexpr std::int64_t kAddresses = 14;
   const RegisterEstimate estimate = estimate_registers(config);
   if (config.registers > 0) return config.registers;
-  if (config.family != Family::kSimt) return estimate.total();
+  if (config.family == Family::kMma) {
+    // A row block of A beside all of B, for one step of mma.sync: 4 registers and 2 for 8 columns.
+    constexpr std::int64_t kMmaAddresses = 20;
+    return std::min(estimate.total(), estimate.accumulators + 4 + config.wn / kMmaColumns * 2 + kMmaAddresses);
+  }
   const bool staged = config.stages > 1 && config.copy == CopyPath::kRegister;
   const std::int64_t slice =
       staged ? config.vec * (copies_per_thread(config, false) + copies_per_thread(config, true)) : 0;

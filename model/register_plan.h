@@ -10,8 +10,7 @@ namespace tilesim::model {
 /// CTAs per SM that the registers are to leave room for, the second operand of __launch_bounds__: `min_ctas` if given,
 /// else as many as run with the registers that the kernel needs (estimate_registers) and its shared memory. Told so,
 /// ptxas keeps to it; left alone it settles anywhere between two counts. 0 where nothing is asked: with a cap
-/// (--regs), with known registers, and for the mma family. Rules of compute capability 9.0, for which kernels/ is
-/// built.
+/// (--regs) and with known registers. Rules of compute capability 9.0, for which kernels/ is built.
 [[nodiscard]] std::int64_t planned_ctas(const TileConfig& config);
 
 /// Most registers per thread, in units of 8, with which `ctas` CTAs of `threads` threads find room in an SM's file of
@@ -25,8 +24,8 @@ namespace tilesim::model {
 /// Registers of a thread: what is known of them, else what ptxas wants within the limit.
 [[nodiscard]] std::int64_t registers_per_thread(const TileConfig& config);
 
-/// Registers with which nothing spills: accumulators, the fragments of one step of K, a staged slice, 14 for addresses.
-/// mma: the estimate.
+/// Registers with which nothing spills: accumulators, the fragments of one step of K, a staged slice, 14 for addresses
+/// (mma: 20).
 [[nodiscard]] std::int64_t least_registers(const TileConfig& config);
 
 /// What does not fit in registers lives in local memory (L1). The less room, the more ptxas shuffles: figures fitted on

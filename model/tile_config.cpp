@@ -142,59 +142,29 @@ RegisterEstimate estimate_simt(const TileConfig& config) {
   return estimate;
 }
 
-// mma: a fit on what ptxas 13.0 allocates for kernels/mma (traces/calibration/ptxas/mma.csv, tests/traces prints how
-// well it holds). Fragments are loaded ahead as long as there are registers: the
-// more accumulators, the more fragments beside them. ptxas settles just below a number where a further CTA fits.
-std::int64_t mma_total(const TileConfig& config) {
-  const std::int64_t bytes = element_bytes(config.dtype);
-  const std::int64_t threads = std::max<std::int64_t>(1, threads_per_cta(config));
-  const std::int64_t sums = accumulators_per_thread(config);
-  const std::int64_t depths = config.bk * bytes / 32;  // mma.sync along a K-step
-  const std::int64_t copies = std::max<std::int64_t>(1, (config.bm + config.bn) * config.bk / (threads * config.vec));
-  const bool async = config.copy == CopyPath::kAsync;
-  const bool alike = a_transposed(config.layout) != b_transposed(config.layout);  // K runs the same way in both
-  if (sums == 64 && threads >= 256) {
-    // The fragments of another instruction step would need more than 128 registers; with little else ptxas does
-    // without.
-    const bool little_else =
-        async && copies <= 4 && config.swizzle == 0 && depths <= 2 && alike && config.raster.kind != RasterKind::kGroup;
-    if (little_else) return depths == 1 ? 106 : 97;
-    if (config.stages == 1 && depths <= 2) return 105;
-  }
-  double rest = 28.0 + 0.44 * static_cast<double>(sums);
-  if (sums <= 32) {
-    rest += depths == 1 ? -8.0 : depths >= 4 && threads < 256 ? 4.0 : 0.0;
-    rest -= config.layout == Layout::kTN && async && config.stages < 4 ? 8.0 : 0.0;
-    rest -= threads >= 256 && depths < 4 && sums > 16 && config.swizzle == 0 ? 8.0 : 0.0;
-    rest += async && config.stages >= 4 ? 6.0 : 0.0;
-  } else if (sums >= 64) {
-    rest += (depths == 1 ? -24.0 : 0.0) + (sums == 64 ? 6.0 : 0.0);
-  }
-  rest += sums <= 64 && (config.swizzle == 3 || (config.swizzle == 2 && bytes == 4)) ? 20.0 : 0.0;
-  rest += static_cast<double>(sums < 96 ? std::max<std::int64_t>(0, copies - 8)
-                                        : std::max<std::int64_t>(0, copies - 10) / 2);
-  if (sums >= 112) {
-    rest += alike ? 0.0 : 6.0;
-    rest += !async && config.stages == 2 ? static_cast<double>(copies * config.vec * bytes / 4) : 0.0;
-  }
-  std::int64_t total = std::llround(static_cast<double>(sums) + rest);
-  if (sums == 64 && total >= 116 && total <= (threads >= 256 ? 170 : 134)) total = 126;
-  // No more than the launch bounds leave, if fragments that are loaded just in time fit into that.
-  constexpr std::int64_t kLeastBesideSums = 32;
-  const std::int64_t limit = std::min<std::int64_t>(sums > 64 ? 255 : 168, 65536 / threads / 8 * 8);
-  total = std::min(total, std::max(limit, sums + kLeastBesideSums));
-  if (sums < 64 && total % 8 <= 4) total -= total % 8;
-  return total;
-}
-
+// The coefficients are those that kernels/mma/fit-registers prints.
 RegisterEstimate estimate_mma(const TileConfig& config) {
   constexpr std::int64_t kAddresses = 20;  // most of the kernels
+  const std::int64_t threads = std::max<std::int64_t>(1, threads_per_cta(config));
+  const std::int64_t staged_copies = config.stages > 1 && config.copy == CopyPath::kRegister;
+  const auto sums = static_cast<double>(accumulators_per_thread(config));
+  // Of one step of mma.sync along K: 4 registers for 16 rows of A, 2 for 8 columns of B.
+  const auto fragments = static_cast<double>(config.wm / 16 * 4 + config.wn / 8 * 2);
+  const std::int64_t copies = (config.bm + config.bn) * config.bk / (threads * std::max<std::int64_t>(1, config.vec));
+  const std::int64_t staged =
+      staged_copies * copies * std::max<std::int64_t>(1, config.vec * element_bytes(config.dtype) / 4);
+  const bool alike = a_transposed(config.layout) != b_transposed(config.layout);  // K runs the same way in both
+
+  const double needed = 9.77 + 1.19 * sums + 1.37 * std::max(0.0, 16.0 - sums) + 1.52 * fragments +
+                        0.97 * static_cast<double>(std::max<std::int64_t>(0, copies - 8));
+  const double wanted = 23.39 + 0.93 * sums + 2.01 * fragments + 0.84 * static_cast<double>(copies) +
+                        1.22 * static_cast<double>(staged) + (config.swizzle > 0 ? 6.88 : 0.0) + (alike ? 0.0 : 5.82);
   RegisterEstimate estimate;
   estimate.accumulators = accumulators_per_thread(config);
-  const std::int64_t rest = std::max<std::int64_t>(0, mma_total(config) - estimate.accumulators);
+  const std::int64_t rest = std::max<std::int64_t>(0, std::llround(needed) - estimate.accumulators);
   estimate.addresses = std::min(rest, kAddresses);
   estimate.operands = rest - estimate.addresses;
-  estimate.wanted = estimate.total();
+  estimate.wanted = std::max(estimate.total(), static_cast<std::int64_t>(std::llround(wanted)));
   return estimate;
 }
 

@@ -5,6 +5,7 @@ Columns of the result: traces/calibration/ptxas/README.md.
 """
 import collections
 import csv
+import json
 import os
 import re
 import shutil
@@ -22,7 +23,7 @@ RZ = 255
 class Family:
     """A kernel family. `defaults` are the keys of its `compile`; threads_of(config), shared_bytes_of(config),
     name_of(config) and illegal(config) (why not, or None) say what the keys mean; the multiply instructions are the
-    class `product`, products_of(config) of them a slice; complete(config) fills in keys that depend on the others; `classes` are further classes of instructions, in front."""
+    class `product`, products_of(config) of them a slice; tile_flags(config) are the tile for `tilesim check`; `classes` are further classes of instructions, in front."""
 
     def __init__(self, folder, name, defaults, product, classes=()):
         self.folder = folder
@@ -55,7 +56,16 @@ class Family:
         self.check()
 
     def complete(self, config):
-        """Before a configuration is compiled."""
+        """Before a configuration is compiled: for how many CTAs per SM it is planned. `tilesim` ($TILESIM, else from PATH)
+        says it."""
+        flags = self.tile_flags(config)
+        for flag, key in (('stages', 'STAGES'), ('vec', 'VEC'), ('pad-a', 'PAD_A'), ('pad-b', 'PAD_B'),
+                          ('swizzle', 'SWIZZLE'), ('copy', 'COPY'), ('layout', 'LAYOUT'), ('raster', 'RASTER')):
+            flags += [f'--{flag}', str(config[key])]
+        flags += ['--regs', str(config['REGS'])] if config['REGS'] else []
+        run = subprocess.run([os.environ.get('TILESIM', 'tilesim'), 'check', *flags, '--json', '-'],
+                             capture_output=True, text=True, check=True)
+        config['MIN_CTAS'] = json.loads(run.stdout)['kernel']['min_ctas']
 
     def check(self):
         names = [self.name_of(config) for config, _, _ in self.entries]

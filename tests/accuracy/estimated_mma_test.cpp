@@ -32,9 +32,6 @@ TEST_CASE("estimated against compiled mma code at 2048 x 2048 x 1024") {
       continue;
     }
     const model::TileConfig config = row.config();
-    if (config.dtype == model::DataType::kTf32) {
-      continue;  // known gap: the emulator refuses TF32
-    }
     problem.dtype = config.dtype;
     CAPTURE(row.at("name"));
     const auto compiled = app::load_compiled_tile(path, config, problem);

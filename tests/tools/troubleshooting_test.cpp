@@ -81,6 +81,7 @@ TEST_CASE("each row applies just when its conditions hold", "[unit]") {
 
 TEST_CASE("the heaviest row comes first", "[unit]") {
   NamedMetrics metrics{{"tilesim__barrier_share.pct", 20.0},
+                       {"tilesim__stages", 1.0},
                        {"tilesim__time_share_barrier.pct", 20.0},
                        {"tilesim__wasted_work", 30.0},
                        {"tilesim__gap_padding.pct", 30.0}};
@@ -89,6 +90,11 @@ TEST_CASE("the heaviest row comes first", "[unit]") {
   CHECK(rows[0].key == "ragged_edges");
   CHECK(rows[1].key == "barrier");
   CHECK(rows[1].value == 20.0);
+  metrics["tilesim__stages"] = 3.0;  // who has three buffers is not told to take two
+  const auto buffered = find_trouble(metrics);
+  REQUIRE(buffered.size() == 2);
+  CHECK(buffered[1].key == "barrier_buffered");
+  CHECK(buffered[1].remedy.find("--stages") == std::string::npos);
 }
 
 TEST_CASE("numbers are filled in, unknown names and lone braces stay", "[unit]") {

@@ -94,7 +94,7 @@ Score score_of(const std::string& family) {
       continue;
     }
     // The corpus was compiled for the CTAs that the model plans; else registers and occupancy compare unlike kernels.
-    if (family == "simt") CHECK(row.number("MIN_CTAS") == model::planned_ctas(config));
+    CHECK(row.number("MIN_CTAS") == model::planned_ctas(config));
     model::Problem problem;
     problem.m = 4 * config.bm;
     problem.n = 4 * config.bn;

@@ -69,6 +69,7 @@ void add_occupancy(NamedMetrics& out, const RunResult& r) {
   out["tilesim__missing_ctas"] = std::max(0.0, real(r.sheet.residency.ctas_needed - o.ctas));
   out["tilesim__idle_sms.pct"] =
       100.0 - percent(real(r.sheet.whole.waves.working_sms), real(r.kernel.gpu.device.sm_count));
+  out["tilesim__stages"] = real(r.sheet.config.stages);
   out["tilesim__spilled_bytes_per_thread"] = real(r.spilled_bytes);
 }
 

@@ -152,14 +152,14 @@ std::string check_verdict(const model::TileSheet& s) {
   const model::Roofline& r = s.intensity.roofline;
   const double seconds = s.whole.least_seconds;
   const std::int64_t resident = s.residency.occupancy.ctas;
-  std::string text =
-      fmt::format("{} is legal on the {} and {}: at best {} ({}); an SM holds {} {}", app::tile_name(s.config), s.gpu,
-                  model::to_string(r.bound), si(seconds, "s"), si(real(s.whole.flops.products) / seconds, "FLOP/s"),
-                  resident, resident == 1 ? "CTA" : "CTAs");
-  if (s.on_chip.shared_bound()) {
-    text += fmt::format("; shared memory needs {} times the cycles of the math",
-                        plain(s.on_chip.wavefront_cycles / s.on_chip.math_cycles, 3));
-  }
+  const model::OnChipReads& chip = s.on_chip;
+  const std::string bound = chip.shared_bound()
+                                ? fmt::format("bound by shared memory, which needs {} times the cycles of the math",
+                                              plain(chip.wavefront_cycles / chip.math_cycles, 3))
+                                : std::string(model::to_string(r.bound));
+  std::string text = fmt::format(
+      "{} is legal on the {} and {}: at best {} ({}); an SM holds {} {}", app::tile_name(s.config), s.gpu, bound,
+      si(seconds, "s"), si(real(s.whole.flops.products) / seconds, "FLOP/s"), resident, resident == 1 ? "CTA" : "CTAs");
   if (s.work.spill.spills()) {
     text +=
         fmt::format("; about {} registers per thread spill, which makes it slower than that", s.work.spill.registers);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/register_plan.h"
 #include "model/tile_layout.h"
 
 namespace tilesim::traces::generator {
@@ -25,8 +26,11 @@ LoopOverhead mma_loop_overhead(const model::TileConfig& config) {
   const bool alike = model::k_contiguous(config, false) == model::k_contiguous(config, true);
   // The swizzle is worked out anew in every trip. The rest are pointers, buffer addresses and the counter.
   const int swizzle = config.swizzle > 0 ? 13 : 0;
-  // Small tiles get few registers, so that values are worked out again; least so where both operands run along K.
-  const bool tight = model::accumulators_per_thread(config) <= 32 && config.layout != model::Layout::kNT;
+  // Small tiles that get far fewer registers than they would take work values out again; not so where both operands run
+  // along K.
+  constexpr std::int64_t kFarFewer = 16;
+  const bool tight = model::accumulators_per_thread(config) <= 32 && config.layout != model::Layout::kNT &&
+                     model::estimate_registers(config).wanted - model::registers_per_thread(config) > kFarFewer;
   if (config.copy == model::CopyPath::kAsync) {
     constexpr int kUniform = 9;
     // ptxas unrolls short loops twice, which saves some.
@@ -36,7 +40,7 @@ LoopOverhead mma_loop_overhead(const model::TileConfig& config) {
     return {base - kUniform + swizzle + (tight ? 10 : 0), kUniform};
   }
   return config.stages > 1 ? LoopOverhead{6 + 9 * copies.all() / 5 + swizzle + (tight ? 7 : 0), 4}
-                           : LoopOverhead{8 + 7 * copies.all() / 5 + swizzle, 1};
+                           : LoopOverhead{4 + 7 * copies.all() / 5 + swizzle, 1};
 }
 
 int mma_prologue_integers(const model::TileConfig& config) {
@@ -53,7 +57,7 @@ int mma_fragment_budget(const model::TileConfig& config) {
   constexpr std::int64_t kRowBlockRegisters = 4;
   const std::int64_t least = kRowBlockRegisters + config.wn / model::kMmaColumns * 2;
   const std::int64_t left =
-      model::register_demand(config) - model::accumulators_per_thread(config) - kMmaAddressRegisters;
+      model::registers_per_thread(config) - model::accumulators_per_thread(config) - kMmaAddressRegisters;
   return static_cast<int>(std::max(least, left));
 }
 
