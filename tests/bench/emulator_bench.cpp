@@ -1,5 +1,7 @@
-// Speed of the SASS emulator in warp instructions per second, on one thread: every step (as a detailed SM pulls them),
-// steps to global accesses only (as a request generator does), and trips skipped without timing.
+// Speed of the SASS emulator in warp instructions per second of CPU time, on one thread: every step (as a detailed SM
+// pulls them), steps to global accesses only (as a request generator does), and trips skipped without timing. Counted
+// are all instructions of the warps (items_per_second), and those alone at which the emulator has something to do, which
+// are a few in a hundred of a GEMM's (slice_per_second).
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -47,17 +49,23 @@ std::unique_ptr<SassKernel> open_case(const Case& chosen, std::string& problem) 
   return std::move(*created);
 }
 
+struct Counts {
+  std::uint64_t all = 0;
+  std::uint64_t slice = 0;  ///< that compute a value, an address or where control goes
+};
+
 // Instructions that one CTA executes.
-std::uint64_t count(const SassKernel& kernel) {
+Counts count(const SassKernel& kernel) {
   const auto cta = kernel.open(0, nullptr);
   isa::DynamicInstruction instruction;
-  std::uint64_t executed = 0;
+  Counts counts;
   for (int w = 0; w < cta->warp_count(); ++w) {
     while (!cta->warp(w).exited() && cta->warp(w).step(instruction)) {
-      ++executed;
+      ++counts.all;
+      counts.slice += kernel.micro_program().steps[instruction.index].action != Action::kNothing ? 1 : 0;
     }
   }
-  return executed;
+  return counts;
 }
 
 template <class Prepare, class Run>
@@ -70,7 +78,7 @@ void measure(benchmark::State& state, Prepare prepare, Run run) {
     state.SkipWithError(problem.c_str());
     return;
   }
-  const std::uint64_t instructions = count(*kernel);
+  const Counts counts = count(*kernel);
   prepare(*kernel);
   std::unique_ptr<isa::CtaStream> cta;
   std::uint64_t id = 0;
@@ -80,7 +88,9 @@ void measure(benchmark::State& state, Prepare prepare, Run run) {
       run(*kernel, *cta, w);
     }
   }
-  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * instructions));
+  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * counts.all));
+  state.counters["slice_per_second"] =
+      benchmark::Counter(static_cast<double>(state.iterations() * counts.slice), benchmark::Counter::kIsRate);
 }
 
 void step(benchmark::State& state) {

@@ -9,6 +9,7 @@
 
 #include "traces/generator/scheduler.h"
 #include "traces/sass/instruction_table.h"
+#include "traces/trace/accelsim_scoreboards.h"
 #include "traces/trace/launch_record.h"
 
 namespace tilesim::traces::accelsim {
@@ -194,9 +195,6 @@ std::uint32_t flops_per_lane(std::string_view opcode) {
   return !names("HMMA", opcode) ? 0 : opcode.find("16816") != std::string_view::npos ? kHmma16816 : kHmma16816 / 2;
 }
 
-/// Groups of asynchronous copies are counted on this scoreboard, as nvcc does it.
-constexpr std::uint8_t kGroupScoreboard = 0;
-
 /// ptxas marks an operand for reuse where the next instruction reads the same register in the same place.
 void set_reuse(std::vector<generator::Operation>& operations) {
   for (std::size_t i = 0; i + 1 < operations.size(); ++i) {
@@ -207,41 +205,6 @@ void set_reuse(std::vector<generator::Operation>& operations) {
         isa::RegisterRead& read = here.reads[a];
         read.reuse = read.reuse || (read.reg == next.reads[b].reg && read.slot == next.reads[b].slot &&
                                     operations[i].result != read.reg);
-      }
-    }
-  }
-}
-
-/// Waits for scoreboards that were set later in a loop's body than they are needed, in the trip before.
-void wait_across_branches(std::vector<generator::Operation>& operations) {
-  for (std::size_t end = 0; end < operations.size(); ++end) {
-    const isa::Instruction& branch = operations[end].code;
-    if (branch.control != ControlOp::kBranch || branch.branch_target > end) {
-      continue;
-    }
-    // Scoreboards that are pending at the end of a trip, by register; then a second trip clears them.
-    std::map<int, std::uint8_t> pending;
-    for (int trip = 0; trip < 2; ++trip) {
-      for (std::size_t i = branch.branch_target; i <= end; ++i) {
-        generator::Operation& op = operations[i];
-        std::uint8_t needed = op.code.wait_mask;
-        for (const generator::Use& use : op.uses) {
-          if (const auto found = pending.find(use.value); found != pending.end()) {
-            needed = static_cast<std::uint8_t>(needed | 1U << found->second);
-          }
-        }
-        for (int part = 0; op.result >= 0 && part < op.result_values; ++part) {
-          if (const auto found = pending.find(op.result + part); found != pending.end()) {
-            needed = static_cast<std::uint8_t>(needed | 1U << found->second);
-          }
-        }
-        op.code.wait_mask = needed;
-        std::erase_if(pending, [needed](const auto& entry) { return (needed >> entry.second & 1U) != 0; });
-        for (int part = 0; op.result >= 0 && part < op.result_values; ++part) {
-          if (op.code.write_scoreboard != isa::kNoScoreboard) {
-            pending[op.result + part] = op.code.write_scoreboard;
-          }
-        }
       }
     }
   }
@@ -374,12 +337,7 @@ isa::Program ProgramBuilder::finish(const std::string& name, int architecture) c
     program.text[index] = std::move(text);
   }
   generator::set_control(operations);
-  for (generator::Operation& op : operations) {
-    if (op.code.control == ControlOp::kCommitGroup) {
-      op.code.write_scoreboard = kGroupScoreboard;
-    }
-  }
-  wait_across_branches(operations);
+  set_scoreboards(operations);
   set_reuse(operations);
   for (generator::Operation& op : operations) {
     program.instructions.push_back(op.code);
