@@ -1,5 +1,5 @@
-// What rebuilding the code from Accel-Sim's text costs: the calibration kernels with their own control codes against the
-// same launches with those that an import puts in their place. Prints one line per kernel.
+// What rebuilding the code from Accel-Sim's text costs: the calibration kernels with their own control codes against
+// the same launches with those that an import puts in their place. Prints one line per kernel.
 #include <unistd.h>
 
 #include <filesystem>
@@ -117,43 +117,15 @@ TEST_CASE("kernels keep their cycles through Accel-Sim's text") {
   Errors errors;
   const auto compare = [&](const CalibrationKernel& kernel) {
     const auto source = source_of(kernel);
-    isa::Program rebuilt = through_text(*source);
-    const std::string swap = getenv("SWAP") ? getenv("SWAP") : "";
-    if (getenv("ONLY") && std::string(kernel.name).find(getenv("ONLY")) == std::string::npos) return;
-    for (std::size_t i = 0; i < rebuilt.instructions.size(); ++i) {
-      const isa::Instruction& o = source->program().instructions[i];
-      isa::Instruction& r = rebuilt.instructions[i];
-      if (getenv("DUMP")) {
-        const auto f = [](const isa::Instruction& x) {
-          std::string t = fmt::format("{:2}{} w{} r{} m{:02x} mio{} c{} p{} b{:4} g{}:{} pipe{:2}", x.stall, x.yield ? "y" : "-",
-            x.write_scoreboard, x.read_scoreboard, x.wait_mask, x.mio_registers, int(x.constant_operand), int(x.reads_predicated), x.branch_target, x.wait_scoreboard, x.wait_count, int(x.pipe));
-          for (int k = 0; k < x.read_count; ++k) t += fmt::format(" {}@{}{}", x.reads[k].reg, x.reads[k].slot, x.reads[k].reuse ? "*" : "");
-          return t;
-        };
-        fmt::print("{:4} {:70} | {:70} | {}\n", i, f(o), f(r), source->program().text[i]);
-      }
-      for (char c : swap) {
-        switch (c) {
-          case 's': r.stall = o.stall; break;
-          case 'y': r.yield = o.yield; break;
-          case 'b': r.write_scoreboard = o.write_scoreboard; r.read_scoreboard = o.read_scoreboard; r.wait_mask = o.wait_mask; r.wait_scoreboard = o.wait_scoreboard; break;
-          case 'R': r.reads = o.reads; r.read_count = o.read_count; break;
-          case 'm': r.mio_registers = o.mio_registers; break;
-          case 'c': r.constant_operand = o.constant_operand; break;
-          case 'p': r.reads_predicated = o.reads_predicated; break;
-          case 'P': r.pipe = o.pipe; r.flops_per_lane = o.flops_per_lane; break;
-          case 't': r.branch_target = o.branch_target; break;
-          case 'A': r = o; break;
-        }
-      }
-    }
+    const isa::Program rebuilt = through_text(*source);
     const double own = brief_cycles(*gpu, *source, kernel.registers, kernel.shared_bytes);
-    const double cycles =
-        brief_cycles(*gpu, ReplacedSource(*source, rebuilt), kernel.registers, kernel.shared_bytes);
+    const double cycles = brief_cycles(*gpu, ReplacedSource(*source, rebuilt), kernel.registers, kernel.shared_bytes);
     fmt::print("{:28} {:9.0f} cycles, through Accel-Sim's text {:9.0f}  {:+6.1f} %\n", kernel.name, own, cycles,
                errors.add(cycles, own));
   };
   std::for_each(std::begin(kCalibrationKernels), std::end(kCalibrationKernels), compare);
   std::for_each(std::begin(kTensorKernels), std::end(kTensorKernels), compare);
   errors.print("through Accel-Sim's text");
+  CHECK(errors.mape() < 0.03);
+  CHECK(errors.worst < 0.10);  // one yield flag can move what warps of a tensor kernel do to each other by 5 %
 }

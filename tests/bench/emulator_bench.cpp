@@ -1,7 +1,7 @@
 // Speed of the SASS emulator in warp instructions per second of CPU time, on one thread: every step (as a detailed SM
 // pulls them), steps to global accesses only (as a request generator does), and trips skipped without timing. Counted
-// are all instructions of the warps (items_per_second), and those alone at which the emulator has something to do, which
-// are a few in a hundred of a GEMM's (slice_per_second).
+// are all instructions of the warps (items_per_second), and those alone at which the emulator has something to do,
+// which are a few in a hundred of a GEMM's (slice_per_second).
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 

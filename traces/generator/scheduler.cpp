@@ -23,7 +23,9 @@ constexpr int kStoreLead = 40;
 constexpr int kMemoryInterval = 4;
 constexpr int kNever = std::numeric_limits<int>::max() / 2;
 
-bool is_tensor(const Operation& op) { return op.code.pipe == isa::Pipe::kTensor; }
+bool is_tensor(const Operation& op) {
+  return op.code.pipe == isa::Pipe::kTensor || op.code.pipe == isa::Pipe::kTensorShort;
+}
 bool is_memory(const Operation& op) { return op.code.memory != isa::MemoryOp::kNone; }
 
 int latency(const Operation& op) {

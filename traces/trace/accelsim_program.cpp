@@ -7,8 +7,9 @@
 #include <charconv>
 #include <optional>
 
-#include "traces/generator/scheduler.h"
+#include "traces/generator/block.h"
 #include "traces/sass/instruction_table.h"
+#include "traces/trace/accelsim_control.h"
 #include "traces/trace/accelsim_scoreboards.h"
 #include "traces/trace/launch_record.h"
 
@@ -121,8 +122,20 @@ std::optional<int> numeric_modifier(std::string_view opcode, std::size_t skip = 
   return std::nullopt;
 }
 
-/// Registers that an operand spans: of the result (position -1) or of source `position`.
-int span_of(std::string_view opcode, const OpcodeClass& kind, int position) {
+/// K of an HMMA m16n8k..., and whether its A takes four registers instead of two.
+struct MatrixShape {
+  std::uint32_t depth = 16;
+  bool deep = true;
+};
+
+MatrixShape matrix_shape(std::string_view opcode) {
+  const auto has = [opcode](std::string_view word) { return opcode.find(word) != std::string_view::npos; };
+  const bool tf32 = has("TF32");
+  return has(".16816") ? MatrixShape{16, true} : has(".1684") ? MatrixShape{4, false} : MatrixShape{8, tf32};
+}
+
+/// Registers that an operand spans: of the result (position -1) or of source `position` of `sources`.
+int span_of(std::string_view opcode, const OpcodeClass& kind, int position, std::size_t sources) {
   const int words = std::max(1, access_bytes(opcode) / 4);
   const bool result = position < 0;
   const bool wide = opcode.find(".WIDE") != std::string_view::npos;
@@ -144,14 +157,15 @@ int span_of(std::string_view opcode, const OpcodeClass& kind, int position) {
       break;
   }
   if (names("HMMA", opcode)) {
-    const bool large = opcode.find("16816") != std::string_view::npos;
+    const bool deep = matrix_shape(opcode).deep;
     const int accumulator = opcode.find("F32", opcode.find('.')) != std::string_view::npos ? 4 : 2;
-    return result || position == 2 ? accumulator : position == 0 ? (large ? 4 : 2) : (large ? 2 : 1);
+    return result || position == 2 ? accumulator : position == 0 ? (deep ? 4 : 2) : (deep ? 2 : 1);
   }
   if (kind.pipe == Pipe::kFp64) {
     return 2;
   }
-  return wide && (result || position == 2) ? 2 : 1;
+  const bool addend = position > 0 && position + 1 == static_cast<int>(sources);  // immediates are not listed
+  return wide && (result || addend) ? 2 : 1;
 }
 
 bool is_math(Pipe pipe) { return pipe <= Pipe::kXu && pipe != Pipe::kUniform; }
@@ -185,29 +199,14 @@ generator::ResultKind result_kind(const isa::Instruction& code) {
 }
 
 std::uint32_t flops_per_lane(std::string_view opcode) {
-  constexpr std::uint32_t kHmma16816 = 2 * 16 * 8 * 16 / isa::kWarpSize;
+  constexpr std::uint32_t kHmmaPerDepth = 2 * 16 * 8 / isa::kWarpSize;
   if (names("FFMA", opcode)) {
     return 2;
   }
   if (names("FADD", opcode) || names("FMUL", opcode)) {
     return 1;
   }
-  return !names("HMMA", opcode) ? 0 : opcode.find("16816") != std::string_view::npos ? kHmma16816 : kHmma16816 / 2;
-}
-
-/// ptxas marks an operand for reuse where the next instruction reads the same register in the same place.
-void set_reuse(std::vector<generator::Operation>& operations) {
-  for (std::size_t i = 0; i + 1 < operations.size(); ++i) {
-    isa::Instruction& here = operations[i].code;
-    const isa::Instruction& next = operations[i + 1].code;
-    for (std::size_t a = 0; a < here.read_count; ++a) {
-      for (std::size_t b = 0; b < next.read_count; ++b) {
-        isa::RegisterRead& read = here.reads[a];
-        read.reuse = read.reuse || (read.reg == next.reads[b].reg && read.slot == next.reads[b].slot &&
-                                    operations[i].result != read.reg);
-      }
-    }
-  }
+  return names("HMMA", opcode) ? kHmmaPerDepth * matrix_shape(opcode).depth : 0;
 }
 
 }  // namespace
@@ -255,7 +254,7 @@ Result<ProgramBuilder::Known> ProgramBuilder::learn(const Line& line) const {
   known.destinations = line.destinations;
   known.sources = line.sources;
   isa::Instruction& code = known.code;
-  code.pipe = kind->pipe;
+  code.pipe = names("HMMA", line.opcode) && !matrix_shape(line.opcode).deep ? Pipe::kTensorShort : kind->pipe;
   code.memory = kind->memory;
   code.control = kind->control;
   code.flops_per_lane = flops_per_lane(line.opcode);
@@ -321,13 +320,14 @@ isa::Program ProgramBuilder::finish(const std::string& name, int architecture) c
       text += destination >= 0 ? fmt::format(" R{}", destination) : std::string();
       if (destination >= 0 && destination != isa::kRegisterZero) {
         op.result = destination;
-        op.result_values = std::min(span_of(known.opcode, kind, -1), isa::kRegisterZero - destination);
+        op.result_values =
+            std::min(span_of(known.opcode, kind, -1, known.sources.size()), isa::kRegisterZero - destination);
         program.registers_referenced = std::max(program.registers_referenced, destination + op.result_values);
       }
     }
     int position = 0;
     for (const int source : known.sources) {
-      const int span = span_of(known.opcode, kind, position++);
+      const int span = span_of(known.opcode, kind, position++, known.sources.size());
       text += source >= 0 ? fmt::format("{} R{}", position == 1 ? " <-" : ",", source) : std::string();
       for (int part = 0; source >= 0 && part < span && source + part < isa::kRegisterZero; ++part) {
         op.uses.push_back({source + part, 0});
@@ -336,9 +336,7 @@ isa::Program ProgramBuilder::finish(const std::string& name, int architecture) c
     }
     program.text[index] = std::move(text);
   }
-  generator::set_control(operations);
-  set_scoreboards(operations);
-  set_reuse(operations);
+  set_control(operations);
   for (generator::Operation& op : operations) {
     program.instructions.push_back(op.code);
   }

@@ -1,10 +1,9 @@
 // The static code behind an Accel-Sim trace, rebuilt from its lines.
 //
 // The trace holds opcode and leading registers of each instruction. What it lacks is put in its place: register ranges
-// from opcode and width; stall counts and scoreboards from the generator's scheduler, for the order of the addresses;
-// reuse flags where ptxas would set them;
-// the target of a branch from where warps went. Predicates, constants, uniform registers and the shared
-// side of asynchronous copies are not known and cost nothing here. Results with such code are approximate.
+// from opcode and width; stall counts, scoreboards and flags by accelsim_control.h, for the order of the addresses; the
+// target of a branch from where warps went. Predicates, constants, uniform registers and the shared side of
+// asynchronous copies are not known and cost nothing here. Results with such code are approximate.
 #pragma once
 
 #include <cstdint>

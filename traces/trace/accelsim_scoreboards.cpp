@@ -88,9 +88,9 @@ class Allocator {
   std::vector<Event> events_;
   std::vector<std::array<std::size_t, 2>> events_of_;  ///< by operation: result, sources; kNowhere
   std::vector<Instance> instances_;
-  std::vector<std::vector<std::size_t>> instances_of_;           ///< by event
-  std::vector<std::map<std::size_t, std::int64_t>> overlaps_;    ///< by event: cost of sharing with another
-  std::vector<std::vector<std::size_t>> covered_;                ///< by event
+  std::vector<std::vector<std::size_t>> instances_of_;         ///< by event
+  std::vector<std::map<std::size_t, std::int64_t>> overlaps_;  ///< by event: cost of sharing with another
+  std::vector<std::vector<std::size_t>> covered_;              ///< by event
 };
 
 /// The code in the order of its addresses, every loop twice.
@@ -194,7 +194,8 @@ bool Allocator::covers(std::size_t event, std::size_t other) const {
   return true;
 }
 
-/// Events that need no scoreboard of their own: nobody waits for them, or a later one in the same queue stands for them.
+/// Events that need no scoreboard of their own: nobody waits for them, or a later one in the same queue stands for
+/// them.
 void Allocator::cover() {
   constexpr std::size_t kFarthest = 64;  // operations
   covered_.resize(events_.size());
