@@ -17,14 +17,20 @@ namespace {
 
 struct Case {
   const char* name;
-  std::uint32_t tile;
+  std::uint32_t tile_m;
+  std::uint32_t tile_n;
   std::uint64_t shared_bytes;
+  std::uint32_t threads = 256;
+  std::uint64_t element_bytes = 4;  // of A and B
 };
-constexpr Case kCases[] = {{"sgemm_32_32_32_2_2_s1_p0", 32, 8192},
-                           {"sgemm_64_64_16_4_4_s2_p0", 64, 16384},
-                           {"sgemm_128_128_8_8_8_s1_p0", 128, 8192},
-                           {"sgemm_128_128_8_8_8_s2_p4", 128, 16640},
-                           {"sgemm_128_128_16_8_8_s2_p0", 128, 32768}};
+constexpr Case kCases[] = {{"sgemm_32_32_32_2_2_s1_p0", 32, 32, 8192},
+                           {"sgemm_64_64_16_4_4_s2_p0", 64, 64, 16384},
+                           {"sgemm_128_128_8_8_8_s1_p0", 128, 128, 8192},
+                           {"sgemm_128_128_8_8_8_s2_p4", 128, 128, 16640},
+                           {"sgemm_128_128_16_8_8_s2_p0", 128, 128, 32768},
+                           {"hgemm_64_64_32_32_32_s3", 64, 64, 30720, 128, 2},
+                           {"hgemm_128_128_32_64_32_s3", 128, 128, 61440, 256, 2},
+                           {"hgemm_128_256_32_64_64_s3", 128, 256, 92160, 256, 2}};
 constexpr std::uint32_t kSize = 2048;
 
 std::unique_ptr<SassKernel> open_case(const Case& chosen, std::string& problem) {
@@ -35,11 +41,12 @@ std::unique_ptr<SassKernel> open_case(const Case& chosen, std::string& problem) 
     return nullptr;
   }
   LaunchParameters launch;
-  launch.grid = {kSize / chosen.tile, kSize / chosen.tile, 1};
-  launch.block = {256, 1, 1};
+  launch.grid = {kSize / chosen.tile_n, kSize / chosen.tile_m, 1};
+  launch.block = {chosen.threads, 1, 1};
   launch.shared_bytes = chosen.shared_bytes;
-  launch.arguments = parse_arguments(fmt::format("i32:{0},i32:{0},i32:{0},ptr:{1},ptr:{1},ptr:{1}", kSize,
-                                                 std::uint64_t{4} * kSize * kSize))
+  constexpr std::uint64_t kElements = std::uint64_t{kSize} * kSize;
+  launch.arguments = parse_arguments(fmt::format("i32:{0},i32:{0},i32:{0},ptr:{1},ptr:{1},ptr:{2}", kSize,
+                                                 chosen.element_bytes * kElements, 4 * kElements))
                          .value();
   auto created = SassKernel::create(std::move(*decoded), std::move(launch));
   if (!created) {
@@ -131,9 +138,9 @@ void skip(benchmark::State& state) {
       });
 }
 
-BENCHMARK(step)->DenseRange(0, 4);
-BENCHMARK(step_to_global)->DenseRange(0, 4);
-BENCHMARK(skip)->DenseRange(0, 4);
+BENCHMARK(step)->DenseRange(0, 7);
+BENCHMARK(step_to_global)->DenseRange(0, 7);
+BENCHMARK(skip)->DenseRange(0, 7);
 
 }  // namespace
 }  // namespace tilesim::traces

@@ -161,12 +161,14 @@ TEST_CASE("matrix instructions span registers by opcode, with and without the tr
   for (const std::string& tail : {std::string(" 0"), std::string()}) {
     const ScratchFile scratch;
     const auto trace = imported(
-        header() + block({"0000 ffffffff 1 R20 LDSM.16.M88.4 1 R2 16 1 0x40 16 0",
-                          "0010 ffffffff 1 R30 LDSM.16.M88.2 1 R3 16 1 0x40 16 0",
+        header() + block({"0000 ffffffff 1 R22 LDSM.16.M88.2 1 R2 16 1 0x40 16 0",
+                          "0010 ffffffff 1 R31 LDG.E 1 R4 4 1 0x4000 4 0",
                           "0020 ffffffff 1 R40 HMMA.16816.F16 3 R20 R30 R40 0" + tail, "0030 ffffffff 0 EXIT 0 0 0"}),
         scratch.path);
     const auto& code = trace->program().instructions;
     // A of HMMA.16816 are R20 to R23, B R30 and R31: it waits for both loads.
+    REQUIRE(code[0].write_scoreboard < isa::kScoreboards);
+    REQUIRE(code[1].write_scoreboard < isa::kScoreboards);
     CHECK(code[2].wait_mask == (1U << code[0].write_scoreboard | 1U << code[1].write_scoreboard));
     CHECK(trace->program().registers_referenced == 42);  // F16: R40 and R41
     CHECK(code[2].flops_per_lane == 128);
@@ -176,6 +178,71 @@ TEST_CASE("matrix instructions span registers by opcode, with and without the tr
       imported(header() + block({"0000 ffffffff 1 R40 HMMA.16816.F32 3 R20 R30 R40 0 0", "0010 ffffffff 0 EXIT 0 0 0"}),
                scratch.path);
   CHECK(trace->program().registers_referenced == 44);  // F32: R40 to R43
+}
+
+TEST_CASE("shapes and types of matrix instructions say registers, work and pipe", "[accelsim]") {
+  struct MatrixCase {
+    const char* opcode;
+    int a, b;             // registers
+    std::uint32_t flops;  // per lane: 2 x 16 x 8 x K / 32
+    isa::Pipe pipe;
+  };
+  // PTX: fragments of mma.m16n8k16 (16-bit), k8 (16-bit), k8 (TF32) and k4 (TF32).
+  for (const MatrixCase& shape : {MatrixCase{"HMMA.16816.F32.BF16", 4, 2, 128, isa::Pipe::kTensor},
+                                  MatrixCase{"HMMA.1688.F32", 2, 1, 64, isa::Pipe::kTensorShort},
+                                  MatrixCase{"HMMA.1688.F32.TF32", 4, 2, 64, isa::Pipe::kTensor},
+                                  MatrixCase{"HMMA.1684.F32.TF32", 2, 1, 32, isa::Pipe::kTensorShort}}) {
+    INFO(shape.opcode);
+    const ScratchFile scratch;
+    std::vector<std::string> lines;
+    for (const int reg : {20, 21, 22, 23, 30, 31}) {  // one load for each register that A and B could have
+      lines.push_back("00" + std::to_string(lines.size()) + "0 ffffffff 1 R" + std::to_string(reg) +
+                      " LDG.E 1 R4 4 1 0x4000 4 0");
+    }
+    lines.push_back("0060 ffffffff 1 R40 " + std::string(shape.opcode) + " 3 R20 R30 R40 0 0");
+    lines.emplace_back("0070 ffffffff 0 EXIT 0 0 0");
+    const auto trace = imported(header() + block(lines), scratch.path);
+    const auto& code = trace->program().instructions;
+    std::uint8_t awaited = 0;
+    for (int i = 0; i < 6; ++i) {
+      const bool read = i < 4 ? i < shape.a : i - 4 < shape.b;
+      CHECK((code[static_cast<std::size_t>(i)].write_scoreboard < isa::kScoreboards) == read);
+      awaited =
+          static_cast<std::uint8_t>(awaited | (read ? 1U << code[static_cast<std::size_t>(i)].write_scoreboard : 0U));
+    }
+    CHECK(code[6].wait_mask == awaited);
+    CHECK(code[6].flops_per_lane == shape.flops);
+    CHECK(code[6].pipe == shape.pipe);
+  }
+}
+
+TEST_CASE("shared loads answer in order, so the last one of those that an instruction needs stands for them",
+          "[accelsim]") {
+  const ScratchFile scratch;
+  const auto trace =
+      imported(header() + block({"0000 ffffffff 1 R8 LDS 1 R2 4 1 0x40 4 0", "0010 ffffffff 1 R9 LDS 1 R2 4 1 0x40 4 0",
+                                 "0020 ffffffff 1 R10 LDG.E 1 R4 4 1 0x4000 4 0",
+                                 "0030 ffffffff 1 R11 FFMA 3 R8 R9 R11 0 0", "0040 ffffffff 1 R2 IADD3 1 R2 0 0",
+                                 "0050 ffffffff 1 R4 IADD3 1 R10 0 0", "0060 ffffffff 0 EXIT 0 0 0"}),
+               scratch.path);
+  const auto& code = trace->program().instructions;
+  CHECK(code[0].write_scoreboard == isa::kNoScoreboard);
+  REQUIRE(code[1].write_scoreboard < isa::kScoreboards);
+  REQUIRE(code[2].write_scoreboard < isa::kScoreboards);
+  CHECK(code[2].write_scoreboard != code[1].write_scoreboard);
+  CHECK(code[3].wait_mask == 1U << code[1].write_scoreboard);
+  CHECK(code[4].wait_mask == 0);  // R2 was read when the data came
+  CHECK(code[5].wait_mask == 1U << code[2].write_scoreboard);
+}
+
+TEST_CASE("a store's registers are overwritten when it has read them", "[accelsim]") {
+  const ScratchFile scratch;
+  const auto trace = imported(header() + block({"0000 ffffffff 0 STS 2 R2 R3 4 1 0x40 4 0",
+                                                "0010 ffffffff 1 R3 MOV 1 R9 0 0", "0020 ffffffff 0 EXIT 0 0 0"}),
+                              scratch.path);
+  const auto& code = trace->program().instructions;
+  REQUIRE(code[0].read_scoreboard < isa::kScoreboards);
+  CHECK(code[1].wait_mask == 1U << code[0].read_scoreboard);
 }
 
 TEST_CASE("tracer versions differ in what stands before the address (409)", "[accelsim]") {
