@@ -34,7 +34,7 @@ Result<CodeFile> load_listing(const std::string& path, const std::string& kernel
   if (!decoded) {
     return tl::unexpected<Error>(decoded.error());
   }
-  return CodeFile{std::move(*decoded), std::nullopt};
+  return CodeFile{std::move(*decoded), std::nullopt, std::nullopt};
 }
 
 Result<traces::CubinKernel> chosen_from_cubin(const std::string& path, const std::string& kernel, int architecture) {
@@ -52,7 +52,7 @@ Result<traces::CubinKernel> chosen_from_cubin(const std::string& path, const std
 }  // namespace
 
 Result<CodeFile> load_code(const std::string& path, CodeFormat format, const std::string& kernel, int architecture,
-                           traces::Unknown unknown) {
+                           traces::Unknown unknown, const std::string& nvdisasm) {
   if (format == CodeFormat::kListing) {
     return load_listing(path, kernel, unknown);
   }
@@ -64,7 +64,19 @@ Result<CodeFile> load_code(const std::string& path, CodeFormat format, const std
   if (!decoded) {
     return tl::unexpected<Error>(decoded.error());
   }
-  return CodeFile{std::move(*decoded), facts_of(*chosen)};
+  CodeFile code{std::move(*decoded), facts_of(*chosen), std::nullopt};
+  if (!nvdisasm.empty()) {
+    const auto program = find_nvdisasm(nvdisasm);
+    if (!program) {
+      return tl::unexpected<Error>(program.error());
+    }
+    auto checked = take_nvdisasm_text(*program, path, *chosen, code.kernel);
+    if (!checked) {
+      return tl::unexpected<Error>(checked.error());
+    }
+    code.checked = std::move(*checked);
+  }
+  return code;
 }
 
 int architecture_of(const model::GpuSpec& gpu) {

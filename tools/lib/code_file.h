@@ -8,6 +8,7 @@
 
 #include "model/gpu_spec.h"
 #include "model/result.h"
+#include "tools/lib/nvdisasm.h"
 #include "traces/cubin/cubin_reader.h"
 #include "traces/emulator/arguments.h"
 #include "traces/sass/decoder.h"
@@ -32,15 +33,17 @@ struct CubinFacts {
 struct CodeFile {
   traces::DecodedKernel kernel;
   std::optional<CubinFacts> facts;
+  std::optional<DisassemblyCheck> checked;
 };
 
 /// 90 for compute capability 9.0.
 [[nodiscard]] int architecture_of(const model::GpuSpec& gpu);
 
 /// Reads a listing, or a cubin or what holds some, chooses the kernel (traces::choose_name(); of several architectures
-/// the given one) and decodes it. Errors: the readers' and the decoder's.
+/// the given one) and decodes it. `nvdisasm`: with whose text a cubin's is compared (find_nvdisasm()); empty: none.
+/// Errors: the readers', the decoder's and nvdisasm's.
 [[nodiscard]] Result<CodeFile> load_code(const std::string& path, CodeFormat format, const std::string& kernel,
-                                         int architecture, traces::Unknown unknown);
+                                         int architecture, traces::Unknown unknown, const std::string& nvdisasm);
 
 /// The facts alone: needs no decoder, so that a kernel with unknown instructions has an occupancy too.
 struct CubinSummary {

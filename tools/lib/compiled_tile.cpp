@@ -131,7 +131,7 @@ Result<CompiledTile> compile_tile(const model::TileConfig& config, const model::
   if (done->exit_code != 0) {
     return fail(ErrorKind::kFailed,
                 fmt::format("nvcc does not compile the configuration (exit code {}){}{}", done->exit_code,
-                            done->errors.empty() ? "" : ": ", done->errors),
+                            done->output.empty() ? "" : ": ", done->output),
                 "leave --compile out, or check the nvcc that NVCC, CUDA_HOME or PATH names");
   }
   return load_compiled_tile(cubin, config, problem);

@@ -48,6 +48,13 @@ void note_unknown(const traces::DecodedKernel& kernel, std::vector<std::string>&
                               kernel.unknown.size() > kNamed ? " ..." : ""));
 }
 
+std::string note_of(const DisassemblyCheck& check) {
+  return check.different == 0
+             ? fmt::format("{} prints all {} instructions as they were decoded", check.program, check.instructions)
+             : fmt::format("{} prints {} of {} instructions otherwise than they were decoded, first {}", check.program,
+                           check.different, check.instructions, check.first);
+}
+
 /// Code and launch must go together.
 Result<void> check_fits(const model::GpuSpec& gpu, const CodeFile& code, const ReplayRequest& request,
                         const traces::KernelArguments& arguments) {
@@ -133,8 +140,9 @@ Result<PreparedKernel> prepare_replay(const model::GpuSpec& gpu, const ReplayReq
   if (request.format == CodeFormat::kTrace) {
     return prepare_trace(gpu, request);
   }
-  auto code = load_code(request.file, request.format, request.kernel, architecture_of(gpu),
-                        request.unknown_is_nop ? traces::Unknown::kDoesNothing : traces::Unknown::kIsRefused);
+  auto code =
+      load_code(request.file, request.format, request.kernel, architecture_of(gpu),
+                request.unknown_is_nop ? traces::Unknown::kDoesNothing : traces::Unknown::kIsRefused, request.nvdisasm);
   if (!code) {
     return tl::unexpected<Error>(code.error());
   }
@@ -150,6 +158,9 @@ Result<PreparedKernel> prepare_replay(const model::GpuSpec& gpu, const ReplayReq
     return tl::unexpected<Error>(done.error());
   }
   note_unknown(code->kernel, prepared.notes);
+  if (code->checked) {
+    prepared.notes.push_back(note_of(*code->checked));
+  }
   prepared.kernel = traces::demangle(code->kernel.name);
   prepared.code = "compiled";
   prepared.origin = request.file;

@@ -25,6 +25,7 @@ struct ReplayRequest {
   std::string arguments;            ///< as parse_arguments() takes them
   std::optional<double> clock_mhz;  ///< none = the spec's for the pipe that the code uses
   bool other_architecture = false;  ///< time code of another architecture than the GPU's, and say so
+  std::string nvdisasm;             ///< cubin only: whose text the decoder's is compared with; "auto": find one
   bool unknown_is_nop = false;      ///< go on where the decoder does not know an instruction, and say so
   bool detailed = false;            ///< every SM, every instruction
   int threads = 1;                  ///< host threads

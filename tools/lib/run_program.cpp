@@ -40,7 +40,7 @@ Result<ProgramResult> run_program(const std::string& program, const std::vector<
   ProgramResult result;
   std::array<char, 4096> buffer{};
   for (ssize_t n = 0; (n = ::read(ends[0], buffer.data(), buffer.size())) > 0;) {
-    result.errors.append(buffer.data(), static_cast<std::size_t>(n));
+    result.output.append(buffer.data(), static_cast<std::size_t>(n));
   }
   ::close(ends[0]);
   int status = 0;

@@ -9,8 +9,8 @@
 namespace tilesim::app {
 
 struct ProgramResult {
-  int exit_code = 0;   ///< 128 + signal if a signal ended it
-  std::string errors;  ///< what it wrote to standard error; standard output goes there too
+  int exit_code = 0;  ///< 128 + signal if a signal ended it
+  std::string output;  ///< standard output and standard error
 };
 
 /// `program` is a path. Errors (kFailed): it cannot be started.

@@ -99,6 +99,12 @@ std::vector<Flag> code_flags(const std::string& group) {
   return {
       {"sass", "FILE", "listing from 'cuobjdump -sass' or 'nvdisasm -hex' (encodings are needed)", group, {}, false},
       {"cubin", "FILE", "what 'nvcc -cubin' wrote, instead of a listing", group, {}, false},
+      {"nvdisasm",
+       "PATH",
+       "compare the decoder with nvdisasm and show its text; auto: from CUDA_HOME, PATH",
+       group,
+       {},
+       false},
       {"kernel", "NAME", "mangled or demangled name, or a part that fits one kernel", group, {}, false},
       {"grid", "X[,Y[,Z]]", "CTAs", group, {}, false},
       {"block", "X[,Y[,Z]]", "threads of a CTA", group, {}, false},
@@ -116,6 +122,10 @@ Result<app::ReplayRequest> code_request_from(const Invocation& invocation) {
   app::ReplayRequest request;
   if (const auto done = read_code(invocation, request); !done) {
     return tl::unexpected<Error>(done.error());
+  }
+  request.nvdisasm = invocation.text("nvdisasm").value_or("");
+  if (invocation.has("nvdisasm") && (request.format != app::CodeFormat::kCubin || request.nvdisasm.empty())) {
+    return fail(ErrorKind::kUsage, "--nvdisasm needs --cubin and a path", "a listing holds nvdisasm's text already");
   }
   request.kernel = invocation.text("kernel").value_or("");
   request.arguments = invocation.text("args").value_or("");
