@@ -9,7 +9,7 @@
 namespace tilesim::app {
 
 struct ProgramResult {
-  int exit_code = 0;  ///< 128 + signal if a signal ended it
+  int exit_code = 0;   ///< 128 + signal if a signal ended it
   std::string output;  ///< standard output and standard error
 };
 
