@@ -41,6 +41,8 @@ class WarpStream {
   /// access outside its allocation): then error() says why and the simulation ends.
   [[nodiscard]] virtual bool step(DynamicInstruction& out) = 0;
   [[nodiscard]] virtual const Error& error() const = 0;
+  /// True while the warp reads the same from memory, trip after trip of a loop: it waits for what others store.
+  [[nodiscard]] virtual bool waits() const { return false; }
   /// Executes up to and including the next access to global memory; `out.active_mask` is 0 when the warp exited first.
   /// Serves the SMs that are present as request generators only. False as for step().
   [[nodiscard]] virtual bool step_to_global(const Program& program, DynamicInstruction& out) {

@@ -64,14 +64,14 @@ void Lsu::enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std
   if (!copy_groups_.empty()) {
     forget_earlier_warp(request);
   }
-  if (inst.memory == isa::MemoryOp::kCopyAsync || inst.memory == isa::MemoryOp::kNone) {
+  if (inst.memory == isa::MemoryOp::kCopyAsync || inst.control == isa::ControlOp::kCommitGroup) {
     join_group(request, inst);
   }
   if (inst.memory == isa::MemoryOp::kCopyAsync) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(dynamic.active_mask));
     request.bypass = isa::CopyLane::of(dynamic.addresses[lane]).bypass;
   }
-  if (inst.memory == isa::MemoryOp::kCopyAsync || is_shared(request)) {
+  if (inst.memory == isa::MemoryOp::kCopyAsync || (is_shared(request) && inst.memory != isa::MemoryOp::kNone)) {
     request.wavefronts = static_cast<std::uint16_t>(analyzer_.shared(dynamic, site));
   }
   if (isa::is_global(inst.memory)) {
@@ -156,7 +156,7 @@ bool Lsu::try_start(const Request& request, Cycle now) {
   if (looks_up(request.op)) {
     return try_start_load(request, now);
   }
-  if (request.op == isa::MemoryOp::kNone) {
+  if (request.mark) {
     end_of_mark(request, now);
     return true;
   }
@@ -240,6 +240,7 @@ void Lsu::join_group(Request& request, const isa::Instruction& inst) {
   if (inst.memory == isa::MemoryOp::kCopyAsync) {
     ++groups.open.back().copies_left;
   } else {  // the scoreboard is this group's, not the request's
+    request.mark = true;
     groups.open.back().scoreboard = inst.write_scoreboard;
     request.write_scoreboard = isa::kNoScoreboard;
     groups.open.emplace_back();
@@ -485,7 +486,7 @@ void Lsu::finish_shared(const Request& request, Cycle now) {
     end_of_copy(request, now);
     return;
   }
-  if (!is_load_from_shared(request.op)) {
+  if (!is_load_from_shared(request.op) && request.op != isa::MemoryOp::kNone) {
     --credits_used_;
     return;
   }

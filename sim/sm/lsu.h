@@ -94,6 +94,7 @@ class Lsu {
     std::uint8_t write_scoreboard = isa::kNoScoreboard;
     std::uint8_t read_scoreboard = isa::kNoScoreboard;
     bool local = false;
+    bool mark = false;  ///< LDGDEPBAR
     bool bypass = false;       ///< copies: past the L1
     std::uint16_t gather = 0;  ///< copies: cycles of the data pipe before the look-up
     std::uint32_t group = 0;   ///< copies and marks: running number of the warp's group
@@ -134,10 +135,9 @@ class Lsu {
   void start_transfers(Cycle now);
   void start_executions(Cycle now);
   [[nodiscard]] bool execution_place_free() const;
-  /// Loads and stores of shared memory; LDGDEPBAR has no operation and looks nothing up.
-  [[nodiscard]] static bool is_shared(const Request& request) {
-    return request.op != isa::MemoryOp::kNone && !isa::is_global(request.op);
-  }
+  /// Loads and stores of shared memory, and what has no operation: SHFL takes the data pipe and answers as an LDS does;
+  /// atomics and MEMBAR are taken for the same. LDGDEPBAR does nothing here.
+  [[nodiscard]] static bool is_shared(const Request& request) { return !request.mark && !isa::is_global(request.op); }
   [[nodiscard]] bool try_start(const Request& request, Cycle now);
   [[nodiscard]] bool try_start_load(const Request& request, Cycle now);
   void end_gathering(Cycle now);

@@ -309,6 +309,27 @@ TEST_CASE("a loop is found, waits across its branch, and is the main loop", "[ac
   CHECK(executed(trace).size() == lines.size());
 }
 
+TEST_CASE("trips of a loop that polls a semaphore are left out and counted (467)", "[accelsim]") {
+  const ScratchFile scratch;
+  const auto spinning = [](const std::string& opcode) {
+    std::vector<std::string> lines{"0000 ffffffff 1 R1 MOV 0 0 0"};
+    for (int trip = 0; trip < 50; ++trip) {
+      lines.push_back("0010 00000001 1 R8 " + opcode + " 1 R2 4 1 0x7000 0 0");
+      lines.emplace_back("0020 00000001 0 ISETP.NE.AND 1 R8 0 0");
+      lines.emplace_back("0030 00000001 0 BRA 0 0 0");
+    }
+    lines.emplace_back("0040 ffffffff 0 EXIT 0 0 0");
+    return lines;
+  };
+  const auto polling = imported(header() + block(spinning("LDG.E.STRONG.GPU")), scratch.path);
+  // The branch is taken 49 times: the first trip stays, 48 repeat it, the last does not branch back.
+  CHECK(polling->instructions() == 1 + 2 * 3 + 1);
+  CHECK(executed(polling).size() == 8);
+  CHECK(polling->launch().notes.back() == "144 instructions of loops that wait for other CTAs are left out");
+  // A plain load does not see what others store: whoever repeats it does it for some reason.
+  CHECK(imported(header() + block(spinning("LDG.E")), scratch.path)->instructions() == 152);
+}
+
 TEST_CASE("traces that are cut, mixed or no traces are refused with the line", "[accelsim]") {
   const std::string whole = header() + block(kSmall);
   CHECK(refusal(whole.substr(0, whole.find("0020 "))).find("the trace is cut: warp 0 has 2 of 4 instructions") !=

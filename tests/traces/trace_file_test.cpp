@@ -12,6 +12,7 @@
 #include <random>
 
 #include "tests/support/catch.h"
+#include "tests/traces/cubin_gemm.h"
 #include "tests/traces/test_kernels.h"
 #include "traces/emulator/main_loop.h"
 #include "traces/generator/tile_kernel.h"
@@ -223,6 +224,55 @@ TEST_CASE("a trace gives back what the generator's kernels execute", "[trace]") 
     recycled = replayed.open(i, std::move(recycled));
     CHECK(agreeing(*(*kernel)->open(trace->ctas()[i].id, nullptr), *recycled, (*kernel)->program(), kStep) > 10000);
   }
+}
+
+TEST_CASE("CTAs that wait for later ones are recorded side by side, without their waiting", "[trace]") {
+  const ScratchFile scratch;
+  const CubinKernel cubin = only_kernel(std::string(TILESIM_TEST_CUBINS) + "/waits.cubin");
+  const auto decoded = decode_kernel(cubin);
+  REQUIRE(decoded.has_value());
+  LaunchParameters launch;
+  launch.grid = {5, 1, 1};
+  launch.block = {64, 1, 1};
+  launch.arguments = *parse_arguments("ptr:4KiB,ptr:4KiB,ptr:64");
+  const auto record = [&](const std::vector<std::uint64_t>& ctas) -> Result<void> {
+    const auto kernel = SassKernel::create(*decoded, launch);
+    REQUIRE(kernel.has_value());
+    CHECK((*kernel)->ordered());
+    auto writer = TraceWriter::create(scratch.path);
+    REQUIRE(writer.has_value());
+    std::size_t ended = 0;
+    const auto done = record_together(**kernel, ctas, ctas, *writer, [&ended](std::size_t n) -> Result<void> {
+      CHECK(n == ++ended);
+      return {};
+    });
+    return done ? writer->finish((*kernel)->program(), record_for(**kernel)) : done;
+  };
+  REQUIRE(record({0, 1, 2, 3, 4}).has_value());
+  const auto trace = TraceFile::open(scratch.path);
+  REQUIRE(trace.has_value());
+  REQUIRE((*trace)->verify().has_value());
+  const TraceKernel kernel(*trace);
+  for (std::uint64_t cta = 0; cta < 5; ++cta) {
+    CHECK((*trace)->ctas()[cta].id == cta);
+    const auto stream = kernel.open(cta, nullptr);
+    isa::DynamicInstruction executed;
+    int polls = 0;
+    for (int w = 0; w < 2; ++w) {
+      while (!stream->warp(w).exited()) {
+        REQUIRE(stream->warp(w).step(executed));
+        const bool polling = polls_memory(kernel.program().text[executed.index]);
+        polls += polling && executed.active_mask != 0 ? 1 : 0;
+        CHECK((!polling || executed.active_mask == 0 || executed.addresses[0] % 64 == 4 * (cta + 1)));
+      }
+    }
+    CHECK(polls == (cta == 4 ? 0 : 2));  // once in vain, once with success
+  }
+  // The last of three waits for one that does not run.
+  const auto endless = record({0, 1, 2});
+  REQUIRE_FALSE(endless.has_value());
+  CHECK(endless.error().message == "3 CTAs wait for memory that none of them changes.");
+  CHECK(endless.error().remedy.find("that all CTAs run that others wait for") != std::string::npos);
 }
 
 TEST_CASE("loops stay loops: a longer main loop takes no more room", "[trace]") {

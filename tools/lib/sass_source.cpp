@@ -56,12 +56,13 @@ Result<std::unique_ptr<SassSource>> SassSource::create(traces::DecodedKernel ker
     return tl::unexpected<Error>(created.error());
   }
   const auto loop = traces::find_main_loop(**created, kLongestWarp);
-  if (!loop) {
+  // The loop is found on one warp, which may wait for others for ever; such kernels are simulated whole.
+  if (!loop && !(*created)->ordered()) {
     return tl::unexpected<Error>(loop.error());
   }
   std::unique_ptr<SassSource> source(new SassSource);
   source->kernel_ = std::move(*created);
-  source->loop_ = *loop;
+  source->loop_ = loop.value_or(std::nullopt);
   source->math_ = math_of(source->kernel_->decoded());
   return source;
 }

@@ -112,30 +112,51 @@ struct Task {
   const std::function<Result<void>(const RecordingEstimate&)>& announce;
 };
 
+Result<void> record_in_turn(const Task& task, traces::TraceWriter& writer,
+                            const std::function<Result<void>(std::size_t)>& after) {
+  for (std::size_t i = 0; i < task.opened.size(); ++i) {
+    auto done = traces::record_cta(task.kernel, task.opened[i], task.ids[i], writer);
+    done = done ? after(i + 1) : done;
+    if (!done) {
+      return done;
+    }
+  }
+  return {};
+}
+
 Result<Recording> write_ctas(const Task& task) {
   auto writer = traces::TraceWriter::create(task.file);
   if (!writer) {
     return tl::unexpected<Error>(writer.error());
   }
   const auto begin = std::chrono::steady_clock::now();
-  for (std::size_t i = 0; i < task.opened.size(); ++i) {
-    if (i == kMeasuredCtas) {
-      const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-      RecordingEstimate estimate = estimate_of(*writer, i, task.opened.size(), passed.count());
-      estimate.grid_ctas = task.launch.grid.count();
-      for (const auto& done : {check_room(estimate, task.file), task.announce(estimate)}) {
-        if (!done) {
-          return tl::unexpected<Error>(done.error());
-        }
-      }
+  const std::function<Result<void>(std::size_t)> announce = [&](std::size_t ended) -> Result<void> {
+    if (ended != kMeasuredCtas || ended == task.opened.size()) {
+      return {};
     }
-    if (const auto done = traces::record_cta(task.kernel, task.opened[i], task.ids[i], *writer); !done) {
-      return tl::unexpected<Error>(done.error());
-    }
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+    RecordingEstimate estimate = estimate_of(*writer, ended, task.opened.size(), passed.count());
+    estimate.grid_ctas = task.launch.grid.count();
+    const auto room = check_room(estimate, task.file);
+    return room ? task.announce(estimate) : room;
+  };
+  const auto done = task.kernel.ordered()
+                        ? traces::record_together(task.kernel, task.opened, task.ids, *writer, announce)
+                        : record_in_turn(task, *writer, announce);
+  if (!done) {
+    return tl::unexpected<Error>(done.error());
   }
   Recording recording{task.file, task.opened.size(), writer->instructions(), 0};
-  if (const auto done = writer->finish(task.kernel.program(), task.launch); !done) {
-    return tl::unexpected<Error>(done.error());
+  traces::LaunchRecord launch = task.launch;
+  if (task.kernel.ordered()) {
+    launch.notes.push_back(fmt::format(
+        "what warps do depends on what others store: the trace holds what they did when CTAs ran one after the other, "
+        "or "
+        "side by side while they waited ({} instructions of waiting loops left out); a replay of it does not wait",
+        writer->left_out()));
+  }
+  if (const auto finished = writer->finish(task.kernel.program(), launch); !finished) {
+    return tl::unexpected<Error>(finished.error());
   }
   recording.bytes = writer->bytes();
   return recording;

@@ -58,8 +58,7 @@ class WarpEmulator final : public isa::WarpStream {
   /// and `out.taken` is false. Does not apply the trip skip. False as for step().
   [[nodiscard]] bool run_to_branch(BranchEvent& out);
 
-  /// True if the warp keeps reading the same from memory, trip after trip of a loop: it waits for someone.
-  [[nodiscard]] bool waits() const { return repeats_ >= kFewRepeats; }
+  [[nodiscard]] bool waits() const override { return repeats_ >= kFewRepeats; }
   /// After so many trips that read the same the stream ends with an error: a simulated wait of 0.1 s at 500 ns a trip.
   static constexpr std::uint32_t kMostRepeats = 200000;
 

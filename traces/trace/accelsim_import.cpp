@@ -13,6 +13,7 @@
 #include "traces/sass/listing_reader.h"
 #include "traces/trace/accelsim_line.h"
 #include "traces/trace/accelsim_program.h"
+#include "traces/trace/spin_filter.h"
 #include "traces/trace/trace_writer.h"
 
 namespace tilesim::traces {
@@ -77,6 +78,7 @@ class Importer {
   // The instruction that waits for the next line, which tells where it went.
   isa::DynamicInstruction pending_;
   isa::Instruction* pending_code_ = nullptr;
+  bool pending_polls_ = false;
   std::map<std::uint32_t, BranchCount> branches_;  ///< of the first warp
   bool any_global_ = false;
   bool any_global_address_ = false;
@@ -144,7 +146,7 @@ Result<void> Importer::end_instruction(int warp, std::optional<std::uint32_t> ne
     ++branch.executions;
     branch.target = pending_.branch_taken ? *next : branch.target;
   }
-  return writer_.add(warp, pending_, code);
+  return writer_.add(warp, pending_, code, pending_polls_);
 }
 
 Result<void> Importer::take_line(std::string_view text, int warp) {
@@ -177,6 +179,7 @@ Result<void> Importer::take_line(std::string_view text, int warp) {
     }
   }
   pending_code_ = &code;
+  pending_polls_ = polls_memory(line_.opcode);
   summary_.without_lanes += line_.mask == 0 ? 1 : 0;
   ++summary_.instructions;
   return {};
@@ -311,6 +314,10 @@ LaunchRecord Importer::launch(const isa::Program& program) const {
   }
   if (summary_.empty_ctas != 0) {
     record.notes.push_back(fmt::format("{} thread blocks are present but empty: left out", summary_.empty_ctas));
+  }
+  if (writer_.left_out() != 0) {
+    record.notes.push_back(
+        fmt::format("{} instructions of loops that wait for other CTAs are left out", writer_.left_out()));
   }
   return record;
 }

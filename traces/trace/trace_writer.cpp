@@ -26,49 +26,116 @@ Result<TraceWriter> TraceWriter::create(const std::filesystem::path& path) {
   return writer;
 }
 
+/// The first open CTA gets its entry in the index.
+void TraceWriter::enter() { ctas_.push_back({open_.front()->id, file_->offset(), 0}); }
+
 void TraceWriter::begin_cta(std::uint64_t id, int warps) {
-  ctas_.push_back({id, file_->offset(), instructions_});
-  warps_.resize(static_cast<std::size_t>(warps));
+  open_.push_back(spare_ ? std::move(spare_) : std::make_unique<OpenCta>());
+  current_ = open_.back().get();
+  current_->id = id;
+  current_->instructions = 0;
+  current_->ended = false;
+  current_->warps.resize(static_cast<std::size_t>(warps));
+  current_->filters.assign(static_cast<std::size_t>(warps), SpinFilter());
+  if (open_.size() == 1) {
+    enter();
+  }
 }
 
-Result<void> TraceWriter::add(int warp, const isa::DynamicInstruction& executed, const isa::Instruction& instruction) {
-  LoopFolder& folder = warps_[static_cast<std::size_t>(warp)];
+void TraceWriter::resume_cta(std::uint64_t id) {
+  if (current_ == nullptr || current_->id != id) {
+    current_ = std::find_if(open_.begin(), open_.end(), [id](const auto& cta) { return cta->id == id; })->get();
+  }
+}
+
+Result<void> TraceWriter::append(OpenCta& cta, int warp, const isa::DynamicInstruction& executed,
+                                 const isa::Instruction& instruction) {
+  LoopFolder& folder = cta.warps[static_cast<std::size_t>(warp)];
   folder.add(executed, instruction);
+  ++cta.instructions;
   ++instructions_;
-  return folder.items().size() < kMostItems ? Result<void>{} : flush(warp, false);
+  return folder.items().size() < kMostItems ? Result<void>{} : flush(cta, warp, false);
 }
 
-Result<void> TraceWriter::write(CtaBlockBuilder& block) {
+Result<void> TraceWriter::add(int warp, const isa::DynamicInstruction& executed, const isa::Instruction& instruction,
+                              bool polls) {
+  OpenCta& cta = *current_;
+  SpinFilter& filter = cta.filters[static_cast<std::size_t>(warp)];
+  if (polls) {
+    filter.activate();
+  }
+  if (!filter.active()) {
+    return append(cta, warp, executed, instruction);
+  }
+  return filter.add(
+      executed, instruction, polls,
+      [&](const isa::DynamicInstruction& kept, const isa::Instruction& code) { return append(cta, warp, kept, code); });
+}
+
+Result<void> TraceWriter::write(OpenCta& cta, CtaBlockBuilder& block) {
   const std::uint32_t warps = block.warps();
-  return file_->write(BlockKind::kCta, ctas_.back().id, warps, block.take());
+  if (&cta == open_.front().get()) {
+    return file_->write(BlockKind::kCta, cta.id, warps, block.take());
+  }
+  cta.held.emplace_back(warps, block.take());
+  return {};
 }
 
 /// Writes what a warp has; its last segment waits for those of other warps if it is the warp's end.
-Result<void> TraceWriter::flush(int warp, bool last) {
-  LoopFolder& folder = warps_[static_cast<std::size_t>(warp)];
+Result<void> TraceWriter::flush(OpenCta& cta, int warp, bool last) {
+  LoopFolder& folder = cta.warps[static_cast<std::size_t>(warp)];
   std::span<const Item> items(folder.items());
   while (!items.empty()) {
     CtaBlockBuilder own;
     const std::size_t done = own.add(warp, items, folder.patterns(), kSegmentBytes, last);
     if (last && done == items.size()) {
-      block_.add(warp, items, folder.patterns(), kMaximumBlockBytes, true);
-    } else if (auto written = write(own); !written) {
+      cta.block.add(warp, items, folder.patterns(), kMaximumBlockBytes, true);
+    } else if (auto written = write(cta, own); !written) {
       return written;
     }
     items = items.subspan(done);
   }
   folder.clear();
-  return last && block_.size() >= kBlockBytes ? write(block_) : Result<void>{};
+  return last && cta.block.size() >= kBlockBytes ? write(cta, cta.block) : Result<void>{};
 }
 
 Result<void> TraceWriter::end_cta() {
-  for (std::size_t warp = 0; warp < warps_.size(); ++warp) {
-    if (auto done = flush(static_cast<int>(warp), true); !done) {
+  OpenCta& cta = *current_;
+  for (std::size_t warp = 0; warp < cta.warps.size(); ++warp) {
+    const auto keep = [&](const isa::DynamicInstruction& kept, const isa::Instruction& code) {
+      return append(cta, static_cast<int>(warp), kept, code);
+    };
+    if (auto done = cta.filters[warp].release(keep); !done) {
+      return done;
+    }
+    left_out_ += cta.filters[warp].left_out();
+    if (auto done = flush(cta, static_cast<int>(warp), true); !done) {
       return done;
     }
   }
-  ctas_.back().instructions = instructions_ - ctas_.back().instructions;
-  return block_.empty() ? Result<void>{} : write(block_);
+  if (!cta.block.empty()) {
+    if (auto done = write(cta, cta.block); !done) {
+      return done;
+    }
+  }
+  cta.ended = true;
+  current_ = nullptr;
+  while (!open_.empty() && open_.front()->ended) {
+    ctas_.back().instructions = open_.front()->instructions;
+    spare_ = std::move(open_.front());
+    open_.pop_front();
+    if (open_.empty()) {
+      break;
+    }
+    enter();
+    for (const auto& [warps, content] : open_.front()->held) {
+      if (auto done = file_->write(BlockKind::kCta, open_.front()->id, warps, content); !done) {
+        return done;
+      }
+    }
+    open_.front()->held.clear();
+  }
+  return {};
 }
 
 Result<void> TraceWriter::finish(const isa::Program& program, const LaunchRecord& launch) {

@@ -1,0 +1,59 @@
+// The kernels of the corpus in the machine: all instructions that nvcc makes of GEMMs have a place there.
+#include <fmt/format.h>
+
+#include <set>
+
+#include "model/gpu_spec.h"
+#include "sim/simulate.h"
+#include "tests/support/catch.h"
+#include "tests/traces/corpus_launch.h"
+#include "traces/cubin/cubin_reader.h"
+#include "traces/emulator/functional.h"
+
+namespace tilesim::traces {
+
+TEST_CASE("every kernel of the corpus runs to its end in the machine, or is known not to") {
+  // Barriers of a part of the CTA: emulated, not timed (README.md).
+  const std::set<std::string> partial{"sgemm_named_barriers", "sgemm_half_barriers"};
+  const auto gpu = model::find_gpu_spec("h200");
+  REQUIRE(gpu.has_value());
+  std::size_t timed = 0;
+  for (const test::CorpusKernel& kernel : test::corpus_kernels()) {
+    INFO(kernel.name);
+    if (partial.contains(kernel.name)) {
+      continue;
+    }
+    const auto cubin = parse_cubin(test::corpus_cubin(kernel.source, 90), kernel.source);
+    REQUIRE(cubin.has_value());
+    const auto chosen = choose_kernel(*cubin, kernel.name);
+    REQUIRE(chosen.has_value());
+    const auto decoded = decode_kernel(**chosen);
+    REQUIRE(decoded.has_value());
+    const CorpusLaunch launch(kernel, {128, 128, 32, 2, 2}, (*chosen)->static_shared_bytes);
+    const auto stream = SassKernel::create(*decoded, launch.launch());
+    REQUIRE(stream.has_value());
+    sim::SimulationOptions options;
+    options.ctas_per_sm = 2;
+    options.l1_bytes = 32 * 1024;
+    const auto simulated = sim::simulate(*gpu, **stream, options);
+    INFO((simulated ? "" : simulated.error().message));
+    REQUIRE(simulated.has_value());
+    std::uint64_t instructions = 0;
+    for (const sim::SmCounters& sm : simulated->sms) {
+      instructions += sm.instructions;
+    }
+    const auto again = SassKernel::create(*decoded, launch.launch());
+    REQUIRE(again.has_value());
+    const auto executed = run_streams(**again);
+    REQUIRE(executed.has_value());
+    if ((*stream)->ordered()) {  // who comes first does more or less: waiting, drawing tiles
+      CHECK(instructions > *executed / 2);
+    } else {
+      CHECK(instructions == *executed);
+    }
+    ++timed;
+  }
+  CHECK(timed == test::corpus_kernels().size() - partial.size());
+}
+
+}  // namespace tilesim::traces
