@@ -94,7 +94,7 @@ class Lsu {
     std::uint8_t write_scoreboard = isa::kNoScoreboard;
     std::uint8_t read_scoreboard = isa::kNoScoreboard;
     bool local = false;
-    bool mark = false;  ///< LDGDEPBAR
+    bool mark = false;         ///< LDGDEPBAR
     bool bypass = false;       ///< copies: past the L1
     std::uint16_t gather = 0;  ///< copies: cycles of the data pipe before the look-up
     std::uint32_t group = 0;   ///< copies and marks: running number of the warp's group
