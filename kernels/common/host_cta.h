@@ -29,6 +29,7 @@ constexpr std::size_t kStackBytes = 256 * 1024;
 struct Index {
   unsigned x = 0;
   unsigned y = 0;
+  unsigned z = 0;
 };
 
 enum class State { kRuns, kExchanges, kAtBarrier, kDone };

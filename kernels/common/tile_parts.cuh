@@ -88,6 +88,17 @@ __device__ __forceinline__ Tile tile_of_cta() {
   }
 }
 
+// K cut into kParts, one for each blockIdx.z: what of a matrix part `z` begins with, `leading` elements for each step
+// along K; and the part of C, which lies behind those of lower z. Adding the parts up is another kernel's job.
+template <int kParts, class T>
+__device__ __forceinline__ T* part_of_k(T* matrix, int depth, long long leading) {
+  return kParts == 1 ? matrix : matrix + static_cast<int>(blockIdx.z) * depth * leading;
+}
+template <int kParts, class T>
+__device__ __forceinline__ T* part_of_c(T* matrix, int m, int n) {
+  return kParts == 1 ? matrix : matrix + blockIdx.z * (static_cast<long long>(m) * n);
+}
+
 // The buffer after `buffer` of a ring of kStages.
 template <int kStages>
 __device__ __forceinline__ int next_buffer(int buffer) {

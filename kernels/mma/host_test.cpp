@@ -68,10 +68,11 @@ void multiply_add(float (&sum)[4], const unsigned (&a)[4], const unsigned (&b)[2
 
 #include "tile_mma.cuh"
 
-using Kernel = tile_gemm_mma::TileMma<tile_gemm_mma::TILE_TYPE, TILE_BM, TILE_BN, TILE_BK, TILE_WM, TILE_WN,
-                                      TILE_STAGES, TILE_VEC, TILE_PAD_A, TILE_PAD_B, TILE_SWIZZLE, (TILE_ASYNC != 0),
-                                      (TILE_TRANSPOSED_A != 0), (TILE_TRANSPOSED_B != 0), tile_parts::TILE_RASTER,
-                                      TILE_GROUP, (TILE_RAGGED != 0), static_cast<tile_parts::Epilogue>(TILE_EPILOGUE)>;
+using Kernel =
+    tile_gemm_mma::TileMma<tile_gemm_mma::TILE_TYPE, TILE_BM, TILE_BN, TILE_BK, TILE_WM, TILE_WN, TILE_STAGES, TILE_VEC,
+                           TILE_PAD_A, TILE_PAD_B, TILE_SWIZZLE, (TILE_ASYNC != 0), (TILE_TRANSPOSED_A != 0),
+                           (TILE_TRANSPOSED_B != 0), tile_parts::TILE_RASTER, TILE_GROUP, (TILE_RAGGED != 0),
+                           static_cast<tile_parts::Epilogue>(TILE_EPILOGUE), TILE_SPLIT_K>;
 
 namespace {
 
@@ -122,31 +123,34 @@ bool check(int m, int n, int k) {
   const std::vector<int> b = random_numbers(k * n);
   const std::vector<unsigned char> stored_a = matrix_of(a);
   const std::vector<unsigned char> stored_b = matrix_of(b);
-  const std::vector<int> numbers = random_numbers(m * n);
+  const std::vector<int> numbers = random_numbers(TILE_SPLIT_K * m * n);
   const std::vector<float> before(numbers.begin(), numbers.end());
   std::vector<float> c = before;
   const float alpha = TILE_EPILOGUE ? 2.0F : 1.0F;
   const float beta = TILE_EPILOGUE == 1 ? 3.0F : 0.0F;
-  gridDim = {static_cast<unsigned>((n + TILE_BN - 1) / TILE_BN), static_cast<unsigned>((m + TILE_BM - 1) / TILE_BM)};
+  gridDim = {static_cast<unsigned>((n + TILE_BN - 1) / TILE_BN), static_cast<unsigned>((m + TILE_BM - 1) / TILE_BM),
+             TILE_SPLIT_K};
   host_cta::body = [&] { Kernel::run(m, n, k, stored_a.data(), stored_b.data(), c.data(), alpha, beta); };
-  for (blockIdx.y = 0; blockIdx.y < gridDim.y; ++blockIdx.y) {
-    for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x) {
-      // What an earlier CTA left must not be taken for this one's: NaN in every type.
-      std::memset(Kernel::shared_a(), 0xff, Kernel::kBytesA);
-      std::memset(Kernel::shared_b(), 0xff, Kernel::kBytesB);
-      host_cta::run_cta();
-    }
+  for (unsigned cta = 0; cta < gridDim.x * gridDim.y * gridDim.z; ++cta) {
+    blockIdx = {cta % gridDim.x, cta / gridDim.x % gridDim.y, cta / gridDim.x / gridDim.y};
+    // What an earlier CTA left must not be taken for this one's: NaN in every type.
+    std::memset(Kernel::shared_a(), 0xff, Kernel::kBytesA);
+    std::memset(Kernel::shared_b(), 0xff, Kernel::kBytesB);
+    host_cta::run_cta();
   }
   int wrong = 0;
-  for (int row = 0; row < m; ++row) {
+  const int depth = k / TILE_SPLIT_K;
+  for (int line = 0; line < TILE_SPLIT_K * m; ++line) {
+    const int row = line % m;
+    const int first = line / m * depth;
     for (int column = 0; column < n; ++column) {
       int sum = 0;
-      for (int i = 0; i < k; ++i) {
+      for (int i = first; i < first + depth; ++i) {
         const int of_a = TILE_TRANSPOSED_A ? i * m + row : row * k + i;
         const int of_b = TILE_TRANSPOSED_B ? column * k + i : i * n + column;
         sum += a[static_cast<std::size_t>(of_a)] * b[static_cast<std::size_t>(of_b)];
       }
-      const auto at = static_cast<std::size_t>(row * n + column);
+      const auto at = static_cast<std::size_t>(line * n + column);
       const float expected = alpha * static_cast<float>(sum) + beta * before[at];
       if (!(c[at] == expected)) ++wrong;
     }
@@ -159,7 +163,8 @@ bool check(int m, int n, int k) {
 
 int main() {
   host_cta::fibers.resize(Kernel::kThreads);
-  bool good = check(2 * TILE_BM, 2 * TILE_BN, 5 * TILE_BK) && check(TILE_BM, 3 * TILE_BN, 2 * TILE_BK);
+  bool good = check(2 * TILE_BM, 2 * TILE_BN, 5 * TILE_SPLIT_K * TILE_BK) &&
+              check(TILE_BM, 3 * TILE_BN, 2 * TILE_SPLIT_K * TILE_BK);
   if (TILE_RAGGED) {
     constexpr int kVec = TILE_VEC;
     good = good && check(TILE_BM + 3 * kVec, 2 * TILE_BN - kVec, 3 * TILE_BK + kVec) && check(kVec, kVec, kVec) &&

@@ -4,10 +4,11 @@
 // dynamic.
 #include "tile_mma.cuh"
 
-using Kernel = tile_gemm_mma::TileMma<tile_gemm_mma::TILE_TYPE, TILE_BM, TILE_BN, TILE_BK, TILE_WM, TILE_WN,
-                                      TILE_STAGES, TILE_VEC, TILE_PAD_A, TILE_PAD_B, TILE_SWIZZLE, (TILE_ASYNC != 0),
-                                      (TILE_TRANSPOSED_A != 0), (TILE_TRANSPOSED_B != 0), tile_parts::TILE_RASTER,
-                                      TILE_GROUP, (TILE_RAGGED != 0), static_cast<tile_parts::Epilogue>(TILE_EPILOGUE)>;
+using Kernel =
+    tile_gemm_mma::TileMma<tile_gemm_mma::TILE_TYPE, TILE_BM, TILE_BN, TILE_BK, TILE_WM, TILE_WN, TILE_STAGES, TILE_VEC,
+                           TILE_PAD_A, TILE_PAD_B, TILE_SWIZZLE, (TILE_ASYNC != 0), (TILE_TRANSPOSED_A != 0),
+                           (TILE_TRANSPOSED_B != 0), tile_parts::TILE_RASTER, TILE_GROUP, (TILE_RAGGED != 0),
+                           static_cast<tile_parts::Epilogue>(TILE_EPILOGUE), TILE_SPLIT_K>;
 
 // nvcc ignores -maxrregcount for a kernel that states its launch bounds.
 #if TILE_REGS

@@ -240,8 +240,9 @@ struct Operand {
 
 template <Type kType, int kBm, int kBn, int kBk, int kWm, int kWn, int kStages, int kVec, int kPadA, int kPadB,
           int kSwizzle, bool kAsync, bool kTransposedA, bool kTransposedB, Raster kRaster, int kGroupRows, bool kRagged,
-          Epilogue kEpilogue>
+          Epilogue kEpilogue, int kParts>
 struct TileMma {
+  static_assert(kParts == 1 || (!kRagged && kEpilogue == kPlain), "parts of K are whole slices and are added up later");
   static_assert(kBm % kWm == 0 && kBn % kWn == 0, "warp tiles cover the tile");
   static constexpr int kWarpColumns = kBn / kWn;
   static constexpr int kThreads = kBm / kWm * kWarpColumns * 32;
@@ -427,9 +428,11 @@ struct TileMma {
     const int warp = static_cast<int>(threadIdx.x) / 32;
     const int row = warp / kWarpColumns * kWm;
     const int column = warp % kWarpColumns * kWn;
-    OperandA a(matrix_a, m, k, tile.row * kBm);
-    OperandB b(matrix_b, n, k, tile.column * kBn);
-    const int slices = kRagged ? (k + kBk - 1) / kBk : k / kBk;
+    constexpr long long kBytes = OperandA::kBytes;
+    const int depth = k / kParts;
+    OperandA a(part_of_k<kParts>(matrix_a, depth, kTransposedA ? m * kBytes : kBytes), m, k, tile.row * kBm);
+    OperandB b(part_of_k<kParts>(matrix_b, depth, kTransposedB ? kBytes : n * kBytes), n, k, tile.column * kBn);
+    const int slices = kRagged ? (depth + kBk - 1) / kBk : depth / kBk;
     Sums sums = {};
     if constexpr (kStages == 1) {
       run_single(sums, a, b, slices, row, column);
@@ -439,8 +442,8 @@ struct TileMma {
       run_registers(sums, a, b, slices, row, column);
     }
     const int lane = OperandA::lane();
-    write(sums, m, n, matrix_c, tile.row * kBm + row + lane / 4, tile.column * kBn + column + lane % 4 * 2, alpha,
-          beta);
+    write(sums, m, n, part_of_c<kParts>(matrix_c, m, n), tile.row * kBm + row + lane / 4,
+          tile.column * kBn + column + lane % 4 * 2, alpha, beta);
   }
 };
 

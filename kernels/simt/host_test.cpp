@@ -19,10 +19,11 @@ void store_vector(float* to, const float (&from)[kCount]) {
 
 #include "tile_gemm.cuh"
 
-using Kernel = tile_gemm_simt::TileGemm<TILE_BM, TILE_BN, TILE_BK, TILE_TM, TILE_TN, TILE_STAGES, TILE_VEC, TILE_PAD_A,
-                                        TILE_PAD_B, TILE_SWIZZLE, (TILE_ASYNC != 0), (TILE_TRANSPOSED_A != 0),
-                                        (TILE_TRANSPOSED_B != 0), tile_parts::TILE_RASTER, TILE_GROUP,
-                                        (TILE_RAGGED != 0), static_cast<tile_parts::Epilogue>(TILE_EPILOGUE)>;
+using Kernel =
+    tile_gemm_simt::TileGemm<TILE_BM, TILE_BN, TILE_BK, TILE_TM, TILE_TN, TILE_STAGES, TILE_VEC, TILE_PAD_A, TILE_PAD_B,
+                             TILE_SWIZZLE, (TILE_ASYNC != 0), (TILE_TRANSPOSED_A != 0), (TILE_TRANSPOSED_B != 0),
+                             tile_parts::TILE_RASTER, TILE_GROUP, (TILE_RAGGED != 0),
+                             static_cast<tile_parts::Epilogue>(TILE_EPILOGUE), TILE_SPLIT_K>;
 
 namespace {
 
@@ -36,31 +37,34 @@ std::vector<float> random_matrix(int count) {
 bool check(int m, int n, int k) {
   const std::vector<float> a = random_matrix(m * k);
   const std::vector<float> b = random_matrix(k * n);
-  const std::vector<float> before = random_matrix(m * n);
+  const std::vector<float> before = random_matrix(TILE_SPLIT_K * m * n);
   std::vector<float> c = before;
   const float alpha = TILE_EPILOGUE ? 2.0F : 1.0F;
   const float beta = TILE_EPILOGUE == 1 ? 3.0F : 0.0F;
-  gridDim = {static_cast<unsigned>((n + TILE_BN - 1) / TILE_BN), static_cast<unsigned>((m + TILE_BM - 1) / TILE_BM)};
+  gridDim = {static_cast<unsigned>((n + TILE_BN - 1) / TILE_BN), static_cast<unsigned>((m + TILE_BM - 1) / TILE_BM),
+             TILE_SPLIT_K};
   host_cta::body = [&] { Kernel::run(m, n, k, a.data(), b.data(), c.data(), alpha, beta); };
-  for (blockIdx.y = 0; blockIdx.y < gridDim.y; ++blockIdx.y) {
-    for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x) {
-      // What an earlier CTA left must not be taken for this one's.
-      std::fill_n(Kernel::shared_a(), Kernel::kFloatsA, std::numeric_limits<float>::quiet_NaN());
-      std::fill_n(Kernel::shared_b(), Kernel::kFloatsB, std::numeric_limits<float>::quiet_NaN());
-      host_cta::run_cta();
-    }
+  for (unsigned cta = 0; cta < gridDim.x * gridDim.y * gridDim.z; ++cta) {
+    blockIdx = {cta % gridDim.x, cta / gridDim.x % gridDim.y, cta / gridDim.x / gridDim.y};
+    // What an earlier CTA left must not be taken for this one's.
+    std::fill_n(Kernel::shared_a(), Kernel::kFloatsA, std::numeric_limits<float>::quiet_NaN());
+    std::fill_n(Kernel::shared_b(), Kernel::kFloatsB, std::numeric_limits<float>::quiet_NaN());
+    host_cta::run_cta();
   }
   // Small whole numbers: every order of summing gives the same.
   int wrong = 0;
-  for (int row = 0; row < m; ++row) {
+  const int depth = k / TILE_SPLIT_K;
+  for (int line = 0; line < TILE_SPLIT_K * m; ++line) {
+    const int row = line % m;
+    const int first = line / m * depth;
     for (int column = 0; column < n; ++column) {
       float sum = 0.0F;
-      for (int i = 0; i < k; ++i) {
+      for (int i = first; i < first + depth; ++i) {
         sum +=
             a[TILE_TRANSPOSED_A ? i * m + row : row * k + i] * b[TILE_TRANSPOSED_B ? column * k + i : i * n + column];
       }
-      const float expected = alpha * sum + beta * before[row * n + column];
-      if (!(c[row * n + column] == expected)) ++wrong;
+      const float expected = alpha * sum + beta * before[line * n + column];
+      if (!(c[line * n + column] == expected)) ++wrong;
     }
   }
   if (wrong > 0) std::printf("%dx%dx%d: %d elements of C are wrong\n", m, n, k, wrong);
@@ -71,7 +75,8 @@ bool check(int m, int n, int k) {
 
 int main() {
   host_cta::fibers.resize(Kernel::kThreads);
-  bool good = check(2 * TILE_BM, 3 * TILE_BN, 5 * TILE_BK) && check(3 * TILE_BM, TILE_BN, TILE_BK);
+  bool good = check(2 * TILE_BM, 3 * TILE_BN, 5 * TILE_SPLIT_K * TILE_BK) &&
+              check(3 * TILE_BM, TILE_BN, TILE_SPLIT_K * TILE_BK);
   if (TILE_RAGGED) {
     constexpr int kVec = TILE_VEC;
     good = good && check(TILE_BM + 3 * kVec, 2 * TILE_BN - kVec, 3 * TILE_BK + kVec) && check(kVec, kVec, kVec) &&

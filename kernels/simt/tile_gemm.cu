@@ -3,10 +3,11 @@
 // and B. Shared memory is static up to 48 KB; beyond that the launch passes all of it as dynamic.
 #include "tile_gemm.cuh"
 
-using Kernel = tile_gemm_simt::TileGemm<TILE_BM, TILE_BN, TILE_BK, TILE_TM, TILE_TN, TILE_STAGES, TILE_VEC, TILE_PAD_A,
-                                        TILE_PAD_B, TILE_SWIZZLE, (TILE_ASYNC != 0), (TILE_TRANSPOSED_A != 0),
-                                        (TILE_TRANSPOSED_B != 0), tile_gemm_simt::TILE_RASTER, TILE_GROUP,
-                                        (TILE_RAGGED != 0), static_cast<tile_parts::Epilogue>(TILE_EPILOGUE)>;
+using Kernel =
+    tile_gemm_simt::TileGemm<TILE_BM, TILE_BN, TILE_BK, TILE_TM, TILE_TN, TILE_STAGES, TILE_VEC, TILE_PAD_A, TILE_PAD_B,
+                             TILE_SWIZZLE, (TILE_ASYNC != 0), (TILE_TRANSPOSED_A != 0), (TILE_TRANSPOSED_B != 0),
+                             tile_gemm_simt::TILE_RASTER, TILE_GROUP, (TILE_RAGGED != 0),
+                             static_cast<tile_parts::Epilogue>(TILE_EPILOGUE), TILE_SPLIT_K>;
 
 // nvcc ignores -maxrregcount for a kernel that states its launch bounds. The second bound makes ptxas keep to the
 // registers that TILE_MIN_CTAS CTAs leave each other; at 0 it chooses, and two kernels that differ in next to nothing

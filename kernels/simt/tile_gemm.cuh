@@ -154,8 +154,9 @@ struct Operand {
 
 template <int kBm, int kBn, int kBk, int kTm, int kTn, int kStages, int kVec, int kPadA, int kPadB, int kSwizzle,
           bool kAsync, bool kTransposedA, bool kTransposedB, Raster kRaster, int kGroupRows, bool kRagged,
-          Epilogue kEpilogue>
+          Epilogue kEpilogue, int kParts>
 struct TileGemm {
+  static_assert(kParts == 1 || (!kRagged && kEpilogue == kPlain), "parts of K are whole slices and are added up later");
   static_assert(kBm % kTm == 0 && kBn % kTn == 0, "thread tiles cover the tile");
   static constexpr int kThreadColumns = kBn / kTn;
   static constexpr int kThreads = kBm / kTm * kThreadColumns;
@@ -316,17 +317,18 @@ struct TileGemm {
     const int thread = static_cast<int>(threadIdx.x);
     const int row = thread / kThreadColumns * kTm;
     const int column = thread % kThreadColumns * kTn;
-    const OperandA a{matrix_a, m, k, tile.row * kBm};
-    const OperandB b{matrix_b, n, k, tile.column * kBn};
+    const int depth = k / kParts;
+    const OperandA a{part_of_k<kParts>(matrix_a, depth, kTransposedA ? m : 1), m, k, tile.row * kBm};
+    const OperandB b{part_of_k<kParts>(matrix_b, depth, kTransposedB ? 1 : n), n, k, tile.column * kBn};
     float sums[kTm][kTn] = {};
     if constexpr (kStages == 1) {
-      run_single(sums, a, b, k, row, column);
+      run_single(sums, a, b, depth, row, column);
     } else if constexpr (kAsync) {
-      run_async(sums, a, b, k, row, column);
+      run_async(sums, a, b, depth, row, column);
     } else {
-      run_registers(sums, a, b, k, row, column);
+      run_registers(sums, a, b, depth, row, column);
     }
-    write(sums, m, n, matrix_c, tile.row * kBm + row, tile.column * kBn + column, alpha, beta);
+    write(sums, m, n, part_of_c<kParts>(matrix_c, m, n), tile.row * kBm + row, tile.column * kBn + column, alpha, beta);
   }
 };
 
