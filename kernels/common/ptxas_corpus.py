@@ -265,10 +265,10 @@ def measure(family, cubin, config):
     return row, [i.mnemonic for i in code if i.class_name() == 'other']
 
 
-def compile_one(family, config, path):
-    """Compiles; returns what ptxas says."""
+def compile_one(family, config, path, prefix=()):
+    """Compiles, by a command that begins with `prefix`; returns what ptxas says."""
     arguments = [f'{key}={value}' for key, value in config.items()]
-    run = subprocess.run([os.path.join(family.folder, 'compile'), path] + arguments, capture_output=True, text=True)
+    run = subprocess.run([*prefix, os.path.join(family.folder, 'compile'), path] + arguments, capture_output=True, text=True)
     if run.returncode != 0:
         sys.stderr.write(run.stderr)
         sys.exit(run.returncode)
