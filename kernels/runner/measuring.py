@@ -89,10 +89,10 @@ def ask(command):
 
 
 def describe_machine():
-    fields = ('name', 'compute_cap', 'driver_version', 'clocks.max.sm', 'clocks.max.mem')
+    fields = ('name', 'compute_cap', 'driver_version', 'clocks.max.sm', 'clocks.max.memory')
     answer = ask(['nvidia-smi', f'--query-gpu={",".join(fields)}', '--format=csv,noheader,nounits']).splitlines()
-    if not answer:
-        print('record: no GPU (nvidia-smi finds none); measure on a machine with one', file=sys.stderr)
+    if not answer or answer[0].count(',') != len(fields) - 1:
+        print(f'record: no GPU (nvidia-smi says {answer[:1]}); measure on a machine with one', file=sys.stderr)
         sys.exit(4)
     name, capability, driver, sm_mhz, memory_mhz = [word.strip() for word in answer[0].split(',')]
     found = re.search(r'Version (\S+)', ask(['ncu', '--version']))
