@@ -71,7 +71,7 @@ def compile_all(chosen, folder, jobs):
     os.makedirs(folder, exist_ok=True)
     version = subprocess.run([nvcc_program(), '--version'], capture_output=True, text=True, check=True).stdout
     with open(os.path.join(folder, TOOLKIT), 'w', encoding='ascii') as file:
-        file.write(re.search(r'V(\S+)', version).group(1) + '\n')
+        file.write(re.search(r'\bV(\d\S*)', version).group(1) + '\n')
     index = read_index(folder)
     wanted = [(kernel, label) for kernel, label in codes_of(chosen) if cubin_of(kernel, label) not in index]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:

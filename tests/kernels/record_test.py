@@ -24,7 +24,7 @@ import recorded_set  # noqa: E402
 NVCC = '''#!/usr/bin/env python3
 import os, shutil, sys
 if '--version' in sys.argv:
-    print('Cuda compilation tools, release 13.0, V13.0.88')
+    print('nvcc: NVIDIA (R) Cuda compiler driver\\nCuda compilation tools, release 13.0, V13.0.88')
     sys.exit()
 out = sys.argv[sys.argv.index('-o') + 1]
 if '-cubin' in sys.argv:
