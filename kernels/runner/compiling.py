@@ -63,7 +63,8 @@ def compile_runner(folder):
     source, program = os.path.join(HERE, 'runner.cu'), os.path.join(folder, 'runner')
     newest = max(os.path.getmtime(os.path.join(HERE, name)) for name in os.listdir(HERE) if name.endswith(('.cu', '.cuh', '.h')))
     if not os.path.exists(program) or os.path.getmtime(program) < newest:
-        subprocess.run(NICE + [nvcc_program(), '-O2', '-std=c++17', '-arch=sm_90', '-Xcompiler', '-Wall,-Wextra,-Werror', '-o',
+        subprocess.run(NICE + [nvcc_program(), '-O2', '-std=c++17', '-arch=sm_90', '-Werror', 'all-warnings', '-Xcompiler',
+                               '-Wall,-Wextra', '-o',
                                program, source, '-lcuda', '-lcublas'], check=True)
 
 
