@@ -12,6 +12,8 @@ install(TARGETS tilesim RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY model sim traces DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tilesim FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY tools/lib DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tilesim/tools FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY model/specs DESTINATION ${CMAKE_INSTALL_DATADIR}/tilesim FILES_MATCHING PATTERN "*.toml")
+install(DIRECTORY traces/recorded DESTINATION ${CMAKE_INSTALL_DATADIR}/tilesim
+        FILES_MATCHING PATTERN "*.json" PATTERN "*.zst" PATTERN "*.gz" PATTERN "*.cubin" PATTERN "*.sass")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # Targets are tilesim::model and so on, as in this tree.

@@ -15,6 +15,7 @@
 #include "traces/sass/disassembler.h"
 #include "traces/sass/instruction_table.h"
 #include "traces/sass/listing_reader.h"
+#include "traces/trace/text_stream.h"
 
 namespace tilesim::traces {
 namespace {
@@ -395,13 +396,12 @@ Result<Cubin> read_cubin(const std::filesystem::path& path) {
     return wrong(file, fmt::format("is larger than {} MiB", kMaximumCubinBytes >> 20),
                  "Pass what 'nvcc -arch=sm_90 -cubin' writes for one source.");
   }
-  std::ifstream stream(path, std::ios::binary);
-  std::vector<std::byte> bytes(static_cast<std::size_t>(size));
-  if (!stream ||
-      (size != 0 && !stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size)))) {
-    return wrong(file, "cannot be read", "Check its permissions.");
+  const auto bytes = TextSource::read_all(path, kMaximumCubinBytes);
+  if (!bytes) {
+    return wrong(file, fmt::format("cannot be read ({})", bytes.error().message),
+                 "Check its permissions, or copy it again.");
   }
-  return parse_cubin(bytes, file);
+  return parse_cubin(std::as_bytes(std::span(*bytes)), file);
 }
 
 bool is_machine_code(const std::filesystem::path& path) {

@@ -51,11 +51,11 @@ struct Cubin {
 /// Largest cubin accepted, in bytes.
 inline constexpr std::uintmax_t kMaximumCubinBytes = std::uintmax_t{256} << 20;
 
-/// Reads `path`: a cubin, or a fat binary, object, library or program, whose cubins are joined; of kernels with the
-/// same name and architecture the first stays. Errors (kUsage) name the file, what is wrong with it and a remedy:
-/// missing, not a regular file, too large, empty, cut, not ELF, ELF for another machine or class, offsets or sizes
-/// outside the file, no kernel, code that is not a number of instructions, attributes that do not make sense, nothing
-/// but code that other files have to complete; extract_cubins()'s.
+/// Reads `path`, which may be compressed (gzip, zstd, xz): a cubin, or a fat binary, object, library or program, whose
+/// cubins are joined; of kernels with the same name and architecture the first stays. Errors (kUsage) name the file,
+/// what is wrong with it and a remedy: missing, not a regular file, too large, empty, cut, not ELF, ELF for another
+/// machine or class, offsets or sizes outside the file, no kernel, code that is not a number of instructions,
+/// attributes that do not make sense, nothing but code that other files have to complete; extract_cubins()'s.
 [[nodiscard]] Result<Cubin> read_cubin(const std::filesystem::path& path);
 
 /// As read_cubin() on bytes in memory; `file` is used in messages only.

@@ -236,6 +236,23 @@ std::unique_ptr<TextSource> TextSource::of(std::string_view text, std::string na
   return source;
 }
 
+Result<std::string> TextSource::read_all(const std::filesystem::path& path, std::size_t most) {
+  auto source = open(path);
+  if (!source) {
+    return tl::unexpected<Error>(source.error());
+  }
+  while ((*source)->buffer_.size() <= most && (*source)->fill()) {
+  }
+  if (!(*source)->error_.message.empty()) {
+    return tl::unexpected<Error>((*source)->error_);
+  }
+  if ((*source)->buffer_.size() > most) {
+    return fail(ErrorKind::kUsage, fmt::format("{} holds more than {} MiB", path.string(), most >> 20),
+                "Pass another file.");
+  }
+  return std::move((*source)->buffer_);
+}
+
 Error TextSource::wrong(const std::string& what, const std::string& remedy) const {
   return {ErrorKind::kUsage, what, remedy, fmt::format("{}:{}", name_, number_)};
 }

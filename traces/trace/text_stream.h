@@ -19,6 +19,8 @@ class TextSource {
   [[nodiscard]] static Result<std::unique_ptr<TextSource>> open(const std::filesystem::path& path);
   /// Text in memory; `name` is used in messages only.
   [[nodiscard]] static std::unique_ptr<TextSource> of(std::string_view text, std::string name);
+  /// The whole content of a file, whatever it holds. Errors as open() and line(); more than `most` bytes.
+  [[nodiscard]] static Result<std::string> read_all(const std::filesystem::path& path, std::size_t most);
   TextSource(const TextSource&) = delete;
   TextSource& operator=(const TextSource&) = delete;
   ~TextSource();

@@ -1,0 +1,195 @@
+#include "tools/lib/validation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "tools/lib/prepared_kernel.h"
+#include "tools/lib/simulate_kernel.h"
+
+namespace tilesim::app {
+
+namespace {
+
+constexpr double kNsPerUs = 1000.0;
+
+/// One simulation to do.
+struct Task {
+  const traces::Recording* recording = nullptr;
+  const traces::RecordedRun* run = nullptr;
+};
+
+template <class T>
+bool wanted(const std::vector<T>& chosen, const T& value) {
+  return chosen.empty() || std::find(chosen.begin(), chosen.end(), value) != chosen.end();
+}
+
+ValidationRow row_of(const traces::Recording& recording, const traces::RecordedRun& run, traces::Part part,
+                     CodeKind code) {
+  ValidationRow row;
+  row.name = recording.name;
+  row.family = recording.family;
+  row.dtype = recording.dtype;
+  row.shape = {run.problem.m, run.problem.n, run.problem.k};
+  row.split_k = run.problem.split_k;
+  row.part = part;
+  row.code = code;
+  for (const auto& [name, metric] : run.metrics) {
+    row.measured[name] = metric.value;
+    row.spread[name] = metric.spread;
+  }
+  if (run.flushed_us) {
+    row.measured[kEventFlushed] = kNsPerUs * *run.flushed_us;
+  }
+  if (run.warm_us) {
+    row.measured[kEventWarm] = kNsPerUs * *run.warm_us;
+  }
+  return row;
+}
+
+/// A listing by its name, compressed or not; else machine code.
+CodeFormat format_of(std::filesystem::path file) {
+  if (const std::string end = file.extension().string(); end == ".zst" || end == ".gz" || end == ".xz") {
+    file.replace_extension();
+  }
+  return file.extension() == ".sass" ? CodeFormat::kListing : CodeFormat::kCubin;
+}
+
+Result<PreparedKernel> prepare_estimated(const model::GpuSpec& gpu, const Task& task) {
+  if (!task.recording->configuration) {
+    return fail(ErrorKind::kUsage, fmt::format("no code is generated for family {}", task.recording->family),
+                "replay its recorded code");
+  }
+  RunRequest request;
+  request.config = *task.recording->configuration;
+  request.problem = task.run->problem;
+  return prepare_tile(gpu, request);
+}
+
+Result<PreparedKernel> prepare_compiled(const model::GpuSpec& gpu, const Task& task) {
+  const traces::RecordedCode& code = task.recording->codes.at(task.run->code);
+  if (const auto same = traces::check_code(code); !same) {
+    return tl::unexpected<Error>(same.error());
+  }
+  ReplayRequest request;
+  request.file = code.file.string();
+  request.format = format_of(code.file);
+  request.kernel = task.recording->symbol;
+  request.grid = task.run->grid;
+  request.block = task.run->block;
+  request.arguments = task.run->arguments;
+  request.shared_bytes = task.run->shared_bytes;
+  if (request.format == CodeFormat::kCubin) {
+    request.shared_bytes -= code.static_shared_bytes;
+  } else {
+    request.registers = code.registers;
+  }
+  // The driver chose it when the kernel was launched; nobody knows it before there is code.
+  if (const auto carveout = task.run->metrics.find("launch__shared_mem_config_size");
+      carveout != task.run->metrics.end()) {
+    constexpr double kBytesPerKb = 1024.0;
+    request.carveout_kb = static_cast<int>(carveout->second.value / kBytesPerKb);
+  }
+  return prepare_replay(gpu, request);
+}
+
+void simulate(const model::GpuSpec& gpu, const Task& task, const ValidationRequest& request, ValidationRow& row) {
+  row.clock_mhz = request.clock_mhz.value_or(task.recording->clock_mhz(*task.run));
+  const auto prepared = row.code == CodeKind::kEstimated ? prepare_estimated(gpu, task) : prepare_compiled(gpu, task);
+  if (!prepared) {
+    row.failure = prepared.error();
+    return;
+  }
+  Effort effort = request.effort;
+  effort.threads = 1;
+  const auto result = simulate_kernel(gpu, *prepared->source, prepared->launch, row.clock_mhz, effort);
+  if (!result) {
+    row.failure = result.error();
+    return;
+  }
+  row.predicted = predicted_counters(*result);
+  // An event pair sees the kernel as the GPU's own timer does, but for the launch overheads of the stream.
+  row.predicted[kEventFlushed] = row.predicted["gpu__time_duration.sum"];
+}
+
+/// Takes tasks from the front until none is left.
+class Pool {
+ public:
+  Pool(const model::GpuSpec& gpu, const std::vector<Task>& tasks, const ValidationRequest& request,
+       std::vector<ValidationRow>& rows)
+      : gpu_(gpu), tasks_(tasks), request_(request), rows_(rows) {}
+
+  void run() {
+    const auto threads =
+        std::min<std::size_t>(static_cast<std::size_t>(std::max(1, request_.effort.threads)), tasks_.size());
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < threads; ++i) {
+      others.emplace_back([this] { work(); });
+    }
+    work();
+  }
+
+ private:
+  void work() {
+    for (std::size_t i = next_++; i < tasks_.size(); i = next_++) {
+      try {
+        simulate(gpu_, tasks_[i], request_, rows_[i]);
+      } catch (const std::exception& error) {  // out of memory: the other runs go on
+        rows_[i].failure = Error{ErrorKind::kFailed, error.what(), "use fewer threads", ""};
+      }
+      const std::lock_guard lock(mutex_);
+      ++done_;
+      if (request_.progress) {
+        request_.progress(done_, tasks_.size());
+      }
+    }
+  }
+
+  const model::GpuSpec& gpu_;
+  const std::vector<Task>& tasks_;
+  const ValidationRequest& request_;
+  std::vector<ValidationRow>& rows_;
+  std::atomic<std::size_t> next_{0};
+  std::mutex mutex_;
+  std::size_t done_ = 0;
+};
+
+}  // namespace
+
+const char* to_string(CodeKind kind) { return kind == CodeKind::kEstimated ? "estimated" : "compiled"; }
+
+const char* to_string(traces::Part part) { return part == traces::Part::kDevelopment ? "development" : "locked"; }
+
+Result<std::vector<ValidationRow>> validate(const model::GpuSpec& gpu, const std::vector<traces::Recording>& recordings,
+                                            const ValidationRequest& request) {
+  const std::vector<traces::Part> parts = traces::split(recordings);
+  std::vector<Task> tasks;
+  std::vector<ValidationRow> rows;
+  for (const CodeKind code : request.codes) {
+    for (std::size_t i = 0; i < recordings.size(); ++i) {
+      const traces::Recording& recording = recordings[i];
+      if (!wanted(request.families, recording.family) || !wanted(request.dtypes, recording.dtype) ||
+          (request.part && *request.part != parts[i])) {
+        continue;
+      }
+      for (const traces::RecordedRun& run : recording.runs) {
+        if (wanted(request.shapes, Shape{run.problem.m, run.problem.n, run.problem.k})) {
+          tasks.push_back({&recording, &run});
+          rows.push_back(row_of(recording, run, parts[i], code));
+        }
+      }
+    }
+  }
+  if (tasks.empty()) {
+    return fail(ErrorKind::kUsage, "no recorded run has the family, type, shape and part that were asked for",
+                "ask for others, or leave the choice out");
+  }
+  Pool(gpu, tasks, request, rows).run();
+  return rows;
+}
+
+}  // namespace tilesim::app

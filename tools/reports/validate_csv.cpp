@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "tools/reports/validate_report.h"
+
+namespace tilesim::reports {
+
+namespace {
+
+/// A field, quoted where RFC 4180 wants it.
+std::string field(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    return std::string(text);
+  }
+  std::string quoted = "\"";
+  for (const char c : text) {
+    quoted += c;
+    if (c == '"') {
+      quoted += c;
+    }
+  }
+  return quoted + "\"";
+}
+
+}  // namespace
+
+std::string validate_csv(const ValidationReport& report) {
+  std::string text =
+      "name,family,dtype,m,n,k,split_k,code,clock_mhz,metric,predicted,measured,spread,error,error_unit\n";
+  for (const app::ValidationRow& row : report.rows) {
+    if (row.part != traces::Part::kDevelopment) {
+      continue;
+    }
+    for (const auto& [name, measured] : row.measured) {
+      const auto predicted = row.predicted.find(name);
+      if (predicted == row.predicted.end()) {
+        continue;
+      }
+      const app::ErrorScale scale = app::scale_of(name);
+      const bool relative = scale == app::ErrorScale::kRelative;
+      const auto spread = row.spread.find(name);
+      text += fmt::format(
+          "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", field(row.name), field(row.family), field(row.dtype),
+          row.shape[0], row.shape[1], row.shape[2], row.split_k, to_string(row.code), row.clock_mhz, field(name),
+          predicted->second, measured, spread == row.spread.end() ? "" : fmt::format("{}", spread->second),
+          relative && measured == 0.0 ? "" : fmt::format("{}", app::error_on(scale, predicted->second, measured)),
+          relative                            ? "fraction"
+          : scale == app::ErrorScale::kPoints ? "points"
+                                              : "difference");
+    }
+  }
+  return text;
+}
+
+}  // namespace tilesim::reports

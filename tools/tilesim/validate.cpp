@@ -1,0 +1,42 @@
+// tilesim validate: predictions against measurements.
+#include "tools/tilesim/validate.h"
+
+#include "tools/tilesim/application.h"
+#include "tools/tilesim/launch_flags.h"
+
+namespace tilesim::cli {
+
+namespace {
+
+std::vector<Flag> validate_flags() {
+  std::vector<Flag> flags;
+  for (const auto& more : {recorded_flags(), simulation_flags(), gpu_flags(), output_flags()}) {
+    flags.insert(flags.end(), more.begin(), more.end());
+  }
+  return flags;
+}
+
+Result<ExitCode> run(const Invocation& invocation) {
+  return with_setting(invocation,
+                      [&invocation](const Setting& setting) { return validate_recorded(invocation, setting); });
+}
+
+}  // namespace
+
+Subcommand validate_subcommand() {
+  Subcommand s;
+  s.name = "validate";
+  s.summary = "predictions against recorded measurements";
+  s.usage = "--replay | --run [--recorded DIR] [--shapes MxNxK,...] [--max-mape PERCENT ...] [FLAGS]";
+  s.description =
+      "Simulates every recorded kernel (--replay its machine code, --run code generated for its configuration) and\n"
+      "prints how far the predictions are off. Two thirds of the kernels are shown one by one; the last third is\n"
+      "locked: scored as a whole only, and what the gates are about. A gate that fails ends with exit code 3.";
+  s.examples = {"tilesim validate --replay --shapes 1024x1024x1024,4096x4096x4096 --html scatter.html",
+                "tilesim validate --run --family simt --max-mape 10 --min-tau 0.8 --csv rows.csv"};
+  s.flags = validate_flags();
+  s.run = run;
+  return s;
+}
+
+}  // namespace tilesim::cli

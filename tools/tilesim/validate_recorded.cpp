@@ -1,0 +1,298 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "model/roofline.h"
+#include "tools/cli/numbers.h"
+#include "tools/cli/parser.h"
+#include "tools/cli/progress.h"
+#include "tools/lib/recorded_set.h"
+#include "tools/reports/validate_report.h"
+#include "tools/tilesim/launch_flags.h"
+#include "tools/tilesim/validate.h"
+
+namespace tilesim::cli {
+
+namespace {
+
+constexpr double kPercent = 100.0;
+
+/// The parts of a list; empty ones stay, so that they are refused.
+std::vector<std::string> parts_of(const std::string& text) {
+  std::vector<std::string> parts{""};
+  for (const char c : text) {
+    if (c == ',') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+/// A list of names of which the recordings hold some; an unknown one gets the nearest and the list.
+Result<std::vector<std::string>> chosen_names(const Invocation& invocation, const std::string& flag,
+                                              const std::vector<traces::Recording>& recordings,
+                                              std::string traces::Recording::*field) {
+  const auto text = invocation.text(flag);
+  if (!text) {
+    return std::vector<std::string>{};
+  }
+  std::vector<std::string> known;
+  for (const traces::Recording& r : recordings) {
+    if (std::find(known.begin(), known.end(), r.*field) == known.end()) {
+      known.push_back(r.*field);
+    }
+  }
+  std::sort(known.begin(), known.end());
+  std::vector<std::string> names = parts_of(*text);
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      return fail(
+          ErrorKind::kUsage,
+          fmt::format("--{} {}: nothing was recorded of it{}", flag, in_quotes(name), did_you_mean(name, known)),
+          fmt::format("recorded are {}", fmt::join(known, ", ")));
+    }
+  }
+  return names;
+}
+
+Result<std::vector<app::Shape>> chosen_shapes(const Invocation& invocation) {
+  std::vector<app::Shape> shapes;
+  const auto text = invocation.text("shapes");
+  for (const std::string& part : text ? parts_of(*text) : std::vector<std::string>{}) {
+    const auto extents = parse_integers("--shapes", part, 'x', 3, 3, 1, model::kMaxProblemExtent);
+    if (!extents) {
+      return tl::unexpected<Error>(extents.error());
+    }
+    shapes.push_back(app::Shape{(*extents)[0], (*extents)[1], (*extents)[2]});
+  }
+  return shapes;
+}
+
+Result<std::optional<traces::Part>> chosen_part(const Invocation& invocation) {
+  const auto text = invocation.text("part");
+  if (!text) {
+    return std::nullopt;
+  }
+  for (const traces::Part part : {traces::Part::kDevelopment, traces::Part::kLocked}) {
+    if (*text == app::to_string(part)) {
+      return part;
+    }
+  }
+  return fail(ErrorKind::kUsage, fmt::format("--part {} is unknown", in_quotes(*text)), "use development or locked");
+}
+
+Result<std::string> chosen_metric(const Invocation& invocation) {
+  std::vector<std::string> known;
+  for (const app::TimeMetric& metric : app::time_metrics()) {
+    known.emplace_back(metric.name);
+  }
+  std::string name = invocation.text("metric").value_or(known.front());
+  if (std::find(known.begin(), known.end(), name) == known.end()) {
+    return fail(ErrorKind::kUsage,
+                fmt::format("--metric {} is no time that is compared{}", in_quotes(name), did_you_mean(name, known)),
+                fmt::format("use one of {}", fmt::join(known, ", ")));
+  }
+  return name;
+}
+
+Result<app::Gates> gates_from(const Invocation& invocation) {
+  constexpr double kMostPercent = 1e6;
+  app::Gates gates;
+  for (const auto& [flag, field] : {std::pair{"max-mape", &gates.max_mape}, std::pair{"max-worst", &gates.max_worst},
+                                    std::pair{"max-regret", &gates.max_regret}}) {
+    const auto value = invocation.real(flag, 0.0, kMostPercent);
+    if (!value) {
+      return tl::unexpected<Error>(value.error());
+    }
+    if (*value) {
+      *field = **value / kPercent;
+    }
+  }
+  const auto tau = invocation.real("min-tau", -1.0, 1.0);
+  if (!tau) {
+    return tl::unexpected<Error>(tau.error());
+  }
+  gates.min_tau = *tau;
+  return gates;
+}
+
+Result<app::ValidationRequest> request_from(const Invocation& invocation,
+                                            const std::vector<traces::Recording>& recordings) {
+  app::ValidationRequest request;
+  if (invocation.has("run") != invocation.has("replay")) {
+    request.codes = {invocation.has("run") ? app::CodeKind::kEstimated : app::CodeKind::kCompiled};
+  }
+  auto shapes = chosen_shapes(invocation);
+  auto families = chosen_names(invocation, "family", recordings, &traces::Recording::family);
+  auto dtypes = chosen_names(invocation, "dtype", recordings, &traces::Recording::dtype);
+  const auto part = chosen_part(invocation);
+  const auto clock = clock_from(invocation);
+  for (const Error* error : std::initializer_list<const Error*>{
+           shapes ? nullptr : &shapes.error(), families ? nullptr : &families.error(),
+           dtypes ? nullptr : &dtypes.error(), part ? nullptr : &part.error(), clock ? nullptr : &clock.error()}) {
+    if (error != nullptr) {
+      return tl::unexpected<Error>(*error);
+    }
+  }
+  request.shapes = std::move(*shapes);
+  request.families = std::move(*families);
+  request.dtypes = std::move(*dtypes);
+  request.part = *part;
+  request.clock_mhz = *clock;
+  request.effort.detailed = invocation.has("detailed");
+  request.effort.brief = invocation.has("brief");
+  if (request.effort.detailed && request.effort.brief) {
+    return fail(ErrorKind::kUsage, "--brief and --detailed do not go together", "give one of them");
+  }
+  if (const auto done = read_host_threads(invocation, request.effort.threads); !done) {
+    return tl::unexpected<Error>(done.error());
+  }
+  return request;
+}
+
+/// A file of rows or a page, opened before anything is simulated.
+Result<std::optional<Output>> output_for(const Invocation& invocation, const std::string& flag) {
+  const auto path = invocation.text(flag);
+  if (!path) {
+    return std::nullopt;
+  }
+  auto output = Output::open("--" + flag, *path);
+  if (!output) {
+    return tl::unexpected<Error>(output.error());
+  }
+  return std::move(*output);
+}
+
+struct Files {
+  std::optional<Output> csv;
+  std::optional<Output> html;
+};
+
+Result<Files> files_from(const Invocation& invocation, const Outputs& outputs) {
+  auto csv = output_for(invocation, "csv");
+  if (!csv) {
+    return tl::unexpected<Error>(csv.error());
+  }
+  auto html = output_for(invocation, "html");
+  if (!html) {
+    return tl::unexpected<Error>(html.error());
+  }
+  const auto standard = [](const std::optional<Output>& output) { return output && output->is_standard() ? 1 : 0; };
+  if (standard(outputs.json) + standard(*csv) + standard(*html) > 1) {
+    return fail(ErrorKind::kUsage, "two outputs cannot both go to stdout", "give one of them a file name");
+  }
+  return Files{std::move(*csv), std::move(*html)};
+}
+
+Result<void> write(const std::optional<Output>& output, const std::string& text) {
+  return output ? output->write(text) : Result<void>{};
+}
+
+/// Everything to where it goes.
+Result<ExitCode> deliver_report(const Setting& setting, const Files& files, const reports::ValidationReport& report,
+                                bool all) {
+  if (const auto done = write(files.csv, files.csv ? reports::validate_csv(report) : ""); !done) {
+    return tl::unexpected<Error>(done.error());
+  }
+  if (const auto done = write(files.html, files.html ? reports::validate_html(report) : ""); !done) {
+    return tl::unexpected<Error>(done.error());
+  }
+  const bool taken = (files.csv && files.csv->is_standard()) || (files.html && files.html->is_standard());
+  const std::string text = taken ? "" : reports::validate_text(report, all, setting.outputs.palette);
+  const std::string json = setting.outputs.json ? reports::validate_json(report) : "";
+  const auto code = deliver(setting.outputs, text, json);
+  return code && !report.failed_gates.empty() ? ExitCode::kGateFailed : code;
+}
+
+/// The folder, and how reports call it.
+struct Folder {
+  std::filesystem::path path;
+  std::string name;
+};
+
+Result<Folder> folder_from(const Invocation& invocation) {
+  if (const auto given = invocation.text("recorded")) {
+    return Folder{*given, fmt::format("the recordings in {}", *given)};
+  }
+  auto shipped = app::shipped_recordings();
+  return shipped ? Result<Folder>(Folder{std::move(*shipped), "the shipped recordings"})
+                 : tl::unexpected<Error>(shipped.error());
+}
+
+}  // namespace
+
+std::vector<Flag> recorded_flags() {
+  const std::string group = "Recordings";
+  const std::string gates = "Gates, on the locked part: exit code 3 if one fails";
+  return {{"recorded", "DIR", "folder of recordings (default: the shipped set)", group, {}, false},
+          {"run", "", "predict from generated code, as 'tilesim run' does", group, {}, false},
+          {"replay", "", "predict from the recorded machine code (default: both)", group, {}, false},
+          {"shapes", "MxNxK,...", "only these problems", group, {}, false},
+          {"family", "LIST", "only these families: simt, mma, ...", group, {}, false},
+          {"dtype", "LIST", "only these types: f32, bf16, ...", group, {}, false},
+          {"part", "NAME", "only development or locked", group, {}, false},
+          {"metric",
+           "NAME",
+           "time of rows, orders and gates: sm__cycles_elapsed.max (default), sm__cycles_active.avg, "
+           "tilesim__event_median_flushed.ns",
+           group,
+           {},
+           false},
+          {"brief", "", "shortest simulations: faster, and a little worse", group, {}, false},
+          {"max-mape", "PERCENT", "largest mean absolute error", gates, {}, false},
+          {"max-worst", "PERCENT", "largest single error", gates, {}, false},
+          {"max-regret", "PERCENT", "largest loss by taking our pick of one shape, type and family", gates, {}, false},
+          {"min-tau", "X", "least Kendall tau within one shape, type and family", gates, {}, false},
+          {"all", "", "every development run, not the worst only", "Output", {}, false},
+          {"csv", "FILE", "one line per development run and metric; '-' is stdout", "Output", {}, false},
+          {"html", "FILE", "scatter plot, one file that needs nothing else", "Output", {}, false}};
+}
+
+Result<ExitCode> validate_recorded(const Invocation& invocation, const Setting& setting) {
+  const auto files = files_from(invocation, setting.outputs);
+  if (!files) {
+    return tl::unexpected<Error>(files.error());
+  }
+  const auto metric = chosen_metric(invocation);
+  if (!metric) {
+    return tl::unexpected<Error>(metric.error());
+  }
+  const auto gates = gates_from(invocation);
+  if (!gates) {
+    return tl::unexpected<Error>(gates.error());
+  }
+  const auto folder = folder_from(invocation);
+  if (!folder) {
+    return tl::unexpected<Error>(folder.error());
+  }
+  const auto recordings = traces::read_recordings(folder->path);
+  if (!recordings) {
+    return tl::unexpected<Error>(recordings.error());
+  }
+  auto request = request_from(invocation, *recordings);
+  if (!request) {
+    return tl::unexpected<Error>(request.error());
+  }
+  Progress progress;
+  request->progress = [&progress](std::size_t done, std::size_t total) { progress.update(done, total); };
+  auto rows = app::validate(setting.gpu, *recordings, *request);
+  if (!rows) {
+    return tl::unexpected<Error>(rows.error());
+  }
+  reports::ValidationReport report;
+  report.gpu = setting.gpu;
+  report.recorded = folder->name;
+  report.recorded_gpu = recordings->front().gpu;
+  report.metric = *metric;
+  report.brief = request->effort.brief;
+  report.rows = std::move(*rows);
+  report.summaries = app::summarise(report.rows, *metric);
+  report.gated = gates->any();
+  report.failed_gates = app::failed_gates(report.summaries, *gates, *metric);
+  return deliver_report(setting, *files, report, invocation.has("all"));
+}
+
+}  // namespace tilesim::cli
