@@ -23,6 +23,7 @@ TEST_CASE("golden reports", "[golden]") {
   require_golden("check_occupancy", {"check", "--threads", "256", "--regs", "100", "--smem", "16384"});
   require_golden("gpus", {"gpus"});
   require_golden("replay_32x32_1024", {"replay", "--sass", "traces/calibration/h200/sgemm_32_32_32_2_2_s1_p0.sass", "--grid", "32,32", "--block", "256", "--smem", "8192", "--carveout", "132", "--regs", "30", "--args", "i32:1024,i32:1024,i32:1024,ptr:4MiB,ptr:4MiB,ptr:4MiB"});
+  require_golden("validate_sample", {"validate", "--recorded", "tests/tools/recorded/sample", "--replay", "--brief", "--all"});
   require_golden("gpus_show_h200", {"gpus", "show", "h200"});
   // clang-format on
 }

@@ -132,8 +132,9 @@ std::string failures_text(const ValidationReport& report, const cli::Palette& pa
   std::size_t failures = 0;
   for (const app::ValidationRow& row : report.rows) {
     if (row.failure && ++failures <= kShown) {
-      text += paragraph("  ", fmt::format("{} {} ({} code): {}", row.name, app::shape_text(row), to_string(row.code),
-                                          row.failure->message));
+      text += paragraph("  ",
+                        fmt::format("{} {} ({} code): {}{}", row.name, app::shape_text(row), to_string(row.code),
+                                    row.failure->where.empty() ? "" : row.failure->where + ": ", row.failure->message));
     }
   }
   if (failures == 0) {

@@ -1,0 +1,103 @@
+// The built `tilesim validate` on the recordings of recorded/sample.
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/command.h"
+
+namespace tilesim::test {
+
+namespace {
+
+const std::string kSample = std::string(TILESIM_SAMPLE_RECORDINGS);
+
+std::vector<std::string> validate(const std::vector<std::string>& more) {
+  std::vector<std::string> words{"validate", "--recorded", kSample, "--brief"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("validate: the same bytes for any number of threads; development by name, locked as totals", "[cli]") {
+  const std::vector<std::string> chosen{"--replay", "--family", "mma", "--dtype", "bf16", "--json", "-"};
+  auto one = validate(chosen);
+  one.insert(one.end(), {"-j", "1"});
+  auto three = validate(chosen);
+  three.insert(three.end(), {"-j", "3"});
+  const ProcessResult a = tilesim(one);
+  INFO(a.err);
+  REQUIRE(a.exit_code == 0);
+  CHECK(a.err.empty());  // progress is for terminals
+  CHECK(tilesim(three).out == a.out);
+  const auto result = nlohmann::json::parse(a.out).at("result");
+  CHECK(result.at("metric") == "sm__cycles_elapsed.max");
+  REQUIRE(result.at("summaries").size() == 2);
+  CHECK(result.at("summaries")[1].at("part") == "locked");
+  CHECK(result.at("summaries")[1].at("runs") == 1);
+  REQUIRE(result.at("development").size() == 2);
+  const auto& metrics = result.at("development")[0].at("metrics");
+  // Machine code executes what was counted (traces/calibration/ptxas/measured_mma.csv).
+  CHECK(metrics.at("smsp__inst_executed.sum").at("predicted") == metrics.at("smsp__inst_executed.sum").at("measured"));
+  CHECK(metrics.at("launch__registers_per_thread").at("predicted") ==
+        metrics.at("launch__registers_per_thread").at("measured"));
+  CHECK(a.out.find("mma_bf16_128x128x32_64x64_a2") == std::string::npos);  // locked
+}
+
+TEST_CASE("validate: gates end with exit code 3 and say what failed", "[cli]") {
+  const std::vector<std::string> chosen{"--replay", "--dtype", "bf16", "--part", "locked"};
+  auto strict = validate(chosen);
+  strict.insert(strict.end(), {"--max-mape", "0"});
+  const ProcessResult failed = tilesim(strict);
+  CHECK(failed.exit_code == 3);
+  CHECK(failed.out.find("MAPE of sm__cycles_elapsed.max is") != std::string::npos);
+  auto loose = validate(chosen);
+  loose.insert(loose.end(), {"--max-mape", "90", "--max-worst", "90"});
+  const ProcessResult passed = tilesim(loose);
+  CHECK(passed.exit_code == 0);
+  CHECK(passed.out.find("All gates pass.") != std::string::npos);
+}
+
+TEST_CASE("validate: wrong use is refused before anything is simulated", "[cli]") {
+  require_refused(validate({"--family", "simd"}), {"--family 'simd'", "did you mean 'simt'", "mma, simt"});
+  require_refused(validate({"--dtype", "f32,"}), {"--dtype ''"});
+  require_refused(validate({"--shapes", "64x64"}), {"--shapes"});
+  require_refused(validate({"--shapes", "64x64x64"}), {"no recorded run"});
+  require_refused(validate({"--part", "open"}), {"--part 'open'"});
+  require_refused(validate({"--metric", "sm__cycles_active"}), {"did you mean 'sm__cycles_active.avg'"});
+  require_refused(validate({"--max-mape", "-1"}), {"--max-mape"});
+  require_refused(validate({"--min-tau", "2"}), {"--min-tau"});
+  require_refused(validate({"--detailed"}), {"--brief and --detailed"});
+  require_refused(validate({"--csv", "-", "--json", "-"}), {"stdout"});
+  require_refused(validate({"--html", "/no/such/folder/x.html"}), {"--html"});
+  require_refused({"validate", "--recorded", "/no/such/folder"}, {"/no/such/folder"});
+}
+
+TEST_CASE("validate: folders without recordings, with bad ones and without code", "[cli]") {
+  const ScratchFolder folder;
+  const std::string path = folder.file("");
+  require_refused({"validate", "--recorded", path}, {"no recording"});
+  const std::string name = "mma_bf16_128x128x64_64x32_a2_nt_v8_pa8_pb8";
+  const std::string record = read_file(kSample + "/" + name + ".json");
+  folder.write("a.json", record);
+  folder.write("b.json", record);
+  require_refused({"validate", "--recorded", path}, {"b.json", "kernel.name"});
+  folder.write("b.json", "{\"kind\": \"tilesim-recording\"");
+  require_refused({"validate", "--recorded", path}, {"b.json", "is not JSON"});
+  std::remove(folder.file("b.json").c_str());
+  // Without its code, or with another one, the run cannot be replayed; `--run` needs none.
+  const ProcessResult absent = tilesim({"validate", "--recorded", path, "--replay", "--brief", "--max-mape", "99"});
+  CHECK(absent.exit_code == 3);
+  CHECK(absent.out.find("1 run could not be simulated") != std::string::npos);
+  folder.write(name + ".cubin.zst", "something else");
+  const ProcessResult other = tilesim({"validate", "--recorded", path, "--replay", "--brief"});
+  CHECK(other.exit_code == 0);
+  CHECK(other.out.find("its SHA-256 is") != std::string::npos);
+}
+
+TEST_CASE("validate: without the shipped set it says where to get it", "[cli]") {
+  const ScratchFolder folder;
+  const ProcessResult result = tilesim({"validate", "--run"}, {{"TILESIM_RECORDED", folder.file("none")}});
+  CHECK(result.exit_code == 2);
+  CHECK(result.err.find(folder.file("none")) != std::string::npos);
+}
+
+}  // namespace tilesim::test
