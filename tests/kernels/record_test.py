@@ -288,6 +288,42 @@ class Session(unittest.TestCase):
         self.assertIn('11 launches, the runner made 10', self.record('write', '--only', SIMT, code=1))
 
 
+class Shipped(unittest.TestCase):
+    """traces/recorded/h200 holds all that the set asks for."""
+
+    FOLDER = os.path.join(ROOT, 'traces', 'recorded', 'h200')
+
+    def test_every_launch_was_measured_and_right(self):
+        chosen = recorded_set.read_set()
+        few, others = measuring.metric_names('light'), measuring.metric_names('counters')
+        for launch in chosen.launches() + chosen.scan_launches():
+            record = records.read(self.FOLDER, launch.kernel.name)
+            run = records.run_of(record, launch)
+            where = (launch.kernel.name, launch.shape)
+            self.assertEqual((run['code'], run['launch']['arguments']), (launch.code, launch.kernel.arguments_for(launch.shape)))
+            self.assertEqual({run['metrics'][name]['repeats'] for name in few}, {5}, where)
+            self.assertEqual(run['metrics']['launch__registers_per_thread']['value'], record['codes'][launch.code]['registers'])
+            self.assertLessEqual(run['check']['max_error'], run['check']['bound'], where)
+            self.assertGreater(run['timing']['flushed_us']['median'], 0)
+            if launch.shape in chosen.counter_shapes:
+                self.assertEqual([name for name in others if name not in run['metrics']], [], where)
+
+    def test_nothing_else_lies_there(self):
+        names = {kernel.name for kernel in recorded_set.read_set().kernels}
+        files = {name for name in os.listdir(self.FOLDER) if name != 'README.md'}
+        self.assertEqual({name.split('.')[0] for name in files}, names)
+        codes = [code['code'] for name in names for code in records.read(self.FOLDER, name)['codes'].values()]
+        self.assertEqual({name for name in files if not name.endswith('.json')}, set(codes))
+        self.assertLess(sum(os.path.getsize(os.path.join(self.FOLDER, name)) for name in files), 12e6)
+
+    def test_codes_are_those_that_ran(self):
+        for kernel in recorded_set.read_set().kernels:
+            for code in records.read(self.FOLDER, kernel.name)['codes'].values():
+                unpacked = subprocess.run(['zstd', '-dc', os.path.join(self.FOLDER, code['code'])], capture_output=True,
+                                          check=True).stdout
+                self.assertEqual(hashlib.sha256(unpacked).hexdigest(), code['sha256'], code['code'])
+
+
 class Plan(unittest.TestCase):
 
     def test_most_valuable_first(self):
