@@ -3,6 +3,7 @@ that what reaches the records can be computed."""
 import hashlib
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -82,6 +83,7 @@ sys.exit(code)
 NVIDIA_SMI = '''#!/bin/sh
 echo "NVIDIA H200, 9.0, 580.159.04, 1980, 3201"
 '''
+needs_zstd = unittest.skipIf(shutil.which('zstd') is None, 'no zstd program')
 SIMT = 'simt_64x64x16_8x8_s?_nn_v4'
 
 
@@ -183,6 +185,7 @@ class Text(unittest.TestCase):
         self.assertEqual(json.loads(records.to_text(value)), value)
 
 
+@needs_zstd
 class Session(unittest.TestCase):
     """`record` from end to end."""
 
@@ -316,6 +319,7 @@ class Shipped(unittest.TestCase):
         self.assertEqual({name for name in files if not name.endswith('.json')}, set(codes))
         self.assertLess(sum(os.path.getsize(os.path.join(self.FOLDER, name)) for name in files), 12e6)
 
+    @needs_zstd
     def test_codes_are_those_that_ran(self):
         for kernel in recorded_set.read_set().kernels:
             for code in records.read(self.FOLDER, kernel.name)['codes'].values():
