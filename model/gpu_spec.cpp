@@ -111,7 +111,8 @@ Result<Provenance> read_entry(const Field& field, const toml::node& node, const 
     const std::vector<std::string> parts{"value", "unit", "source", "confidence"};
     if (std::find(parts.begin(), parts.end(), key.str()) == parts.end()) {
       return fail(ErrorKind::kUsage, fmt::format("{} has an unknown part \"{}\"", field.key, key.str()),
-                  fmt::format("did you mean \"{}\"?", nearest_name(key.str(), parts)), position(origin, child));
+                  suggestion(key.str(), parts, "\"", "known are value, unit, source, confidence"),
+                  position(origin, child));
     }
   }
   const toml::node* value = entry->get("value");
@@ -158,7 +159,8 @@ Result<void> check_unknown(const toml::table& root, const std::string& origin) {
     const std::string name(key.str());
     if (std::find(sections.begin(), sections.end(), name) == sections.end()) {
       return fail(ErrorKind::kUsage, fmt::format("unknown key \"{}\"", name),
-                  fmt::format("did you mean \"{}\"?", nearest_name(name, sections)), position(origin, node));
+                  suggestion(name, sections, "\"", "see `tilesim gpus show h200` for all sections"),
+                  position(origin, node));
     }
     if (name == "id" || name == "name" || name == "note") {
       continue;
@@ -172,7 +174,8 @@ Result<void> check_unknown(const toml::table& root, const std::string& origin) {
       const std::string full = name + "." + std::string(child_key.str());
       if (find_field(full) == nullptr) {
         return fail(ErrorKind::kUsage, fmt::format("unknown key \"{}\"", full),
-                    fmt::format("did you mean \"{}\"?", nearest_name(full, known_keys())), position(origin, child));
+                    suggestion(full, known_keys(), "\"", "see `tilesim gpus show h200` for all keys"),
+                    position(origin, child));
       }
     }
   }
@@ -290,16 +293,15 @@ Result<GpuSpec> find_gpu_spec(std::string_view name_or_path) {
   }
   const std::vector<std::string> ids = shipped_gpu_specs();
   return fail(ErrorKind::kUsage, fmt::format("unknown GPU \"{}\"", name),
-              fmt::format("did you mean \"{}\"? Known: {}; or give the path of a spec file (*.toml)",
-                          nearest_name(name, ids), fmt::join(ids, ", ")));
+              suggestion(name, ids, "\"",
+                         fmt::format("known: {}; or give the path of a spec file (*.toml)", fmt::join(ids, ", "))));
 }
 
 Result<void> override_gpu_spec(GpuSpec& spec, std::string_view key, std::string_view value) {
   const Field* field = find_field(key);
   if (field == nullptr) {
     return fail(ErrorKind::kUsage, fmt::format("unknown GPU key \"{}\"", key),
-                fmt::format("did you mean \"{}\"? `tilesim gpus show {}` lists all keys",
-                            nearest_name(key, known_keys()), spec.id));
+                suggestion(key, known_keys(), "\"", fmt::format("`tilesim gpus show {}` lists all keys", spec.id)));
   }
   const std::string text(value);
   char* end = nullptr;

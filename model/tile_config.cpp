@@ -43,7 +43,7 @@ Result<Enum> parse(const std::array<Named<Enum>, N>& table, std::string_view wha
     names.emplace_back(entry.name);
   }
   return fail(ErrorKind::kUsage, fmt::format("'{}' is not a {}.", text, what),
-              fmt::format("Did you mean '{}'? Known are: {}.", nearest_name(text, names), fmt::join(names, ", ")));
+              suggestion(text, names, "'", fmt::format("Known are: {}.", fmt::join(names, ", "))));
 }
 
 }  // namespace

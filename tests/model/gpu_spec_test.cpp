@@ -265,8 +265,15 @@ TEST_CASE("Nearest names", "[model]") {
   CHECK(edit_distance("", "") == 0);
   CHECK(edit_distance("abc", "") == 3);
   CHECK(edit_distance("kitten", "sitting") == 3);
+  CHECK(edit_distance("nmae", "name") == 1);
   CHECK(nearest_name("stagse", {"stages", "swizzle", "raster"}) == "stages");
   CHECK(nearest_name("anything", {}).empty());
+  CHECK(near_name("frist", {"first", "last"}) == "first");
+  CHECK(near_name("i8", {"f32", "f16"}).empty());
+  CHECK(near_name("anything", {}).empty());
+  CHECK(suggestion("stagse", {"stages"}) == "did you mean 'stages'?");
+  CHECK(suggestion("stagse", {"stages"}, "\"", "Known: a.") == "did you mean \"stages\"? Known: a.");
+  CHECK(suggestion("wide", {"stages"}, "'", "Known: a.") == "Known: a.");
 }
 
 }  // namespace tilesim::model

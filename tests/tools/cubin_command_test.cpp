@@ -58,6 +58,13 @@ TEST_CASE("trace kernels refuses what is neither", "[cli]") {
   require_refused({"trace", "kernels", "/no/such/file"}, {"/no/such/file"});
   require_refused({"trace", "kernels", TILESIM_COMMAND}, {"tilesim"});
   require_refused({"trace", "kernel"}, {"unknown command", "did you mean 'kernels'"});
+  // A slip gets a suggestion, anything else none.
+  require_refused({"replay", "--cubin", kTwoKernels, "--kernel", "scael", "--grid", "1", "--block", "32"},
+                  {"'scael' fits no kernel of", "nothing(); scale(float*, float).", "Did you mean scale?"});
+  const ProcessResult far =
+      tilesim({"replay", "--cubin", kTwoKernels, "--kernel", "gemm", "--grid", "1", "--block", "32"});
+  CHECK(far.exit_code == 2);
+  CHECK(far.err.find("Did you mean") == std::string::npos);
 }
 
 TEST_CASE("a bare trace lists its commands", "[cli]") {
@@ -78,7 +85,8 @@ TEST_CASE("a cubin brings its registers and shared memory to a replay", "[cli]")
 
 TEST_CASE("a replay refuses what contradicts the cubin", "[cli]") {
   require_refused(replay_of(kTwoKernels, ""), {"holds 2 kernels", "scale(float*, float)", "nothing()"});
-  require_refused(replay_of(kTwoKernels, "", {"--kernel", "scael"}), {"'scael' fits none", "scale(float*, float)"});
+  require_refused(replay_of(kTwoKernels, "", {"--kernel", "scael"}),
+                  {"'scael' fits no kernel", "scale(float*, float)"});
   require_refused(replay_of(kTwoKernels, "ptr:1KiB,f32:1", {"--kernel", "scale"}), {"block of 128 threads", "64"});
   require_refused(replay_of(kGemm, kArguments, {"--regs", "90"}), {"--regs 90", "96"});
   require_refused(replay_of(kGemm, kArguments, {"--sass", listing()}), {"--sass and --cubin"});

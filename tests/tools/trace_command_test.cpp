@@ -154,6 +154,37 @@ TEST_CASE("code for another architecture is timed only if that is asked for", "[
   require_refused({"replay", "--trace", text, "--arch-mismatch", "yes"}, {"'yes' is not 'allow'"});
 }
 
+TEST_CASE("trace info tells the size of the file that it was given", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string ours = scratch.file("kernel.tst");
+  fine(recording(Replay{}.words(), ours));
+  for (const char* name : {"kernel-1.traceg", "kernel-1.traceg.xz"}) {
+    const std::string text = scratch.file(name);
+    fine({"trace", "convert", ours, text});
+    const auto json = nlohmann::json::parse(fine({"trace", "info", text, "--json", "-"}));
+    CHECK(json["bytes"] == std::filesystem::file_size(text));
+    CHECK(json["format_version"].is_null());
+    CHECK(fine({"trace", "info", text}).find("Accel-Sim's text") != std::string::npos);
+  }
+  const auto json = nlohmann::json::parse(fine({"trace", "info", ours, "--json", "-"}));
+  CHECK(json["bytes"] == std::filesystem::file_size(ours));
+  CHECK(json["format_version"] == 1);
+}
+
+TEST_CASE("kernels whose CTAs wait for later ones are recorded, or refused where those are left out", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string file = scratch.file("waits.tst");
+  const std::vector<std::string> words{
+      "trace",  "record", "--out",   file, "--cubin", std::string(TILESIM_TEST_CUBINS) + "/waits.cubin",
+      "--grid", "5",      "--block", "64", "--args",  "ptr:4KiB,ptr:4KiB,ptr:64"};
+  fine(words);
+  CHECK(fine({"trace", "info", file, "--verify"}).find("340 instructions of waiting loops") != std::string::npos);
+  CHECK(fine({"replay", "--trace", file}).find("suffix_sums takes") != std::string::npos);
+  auto part = words;
+  part.insert(part.end(), {"--ctas", "0-2"});
+  require_refused(part, {"3 CTAs wait for memory that none of them changes", "all CTAs run that others wait for"});
+}
+
 TEST_CASE("a trace replaces no pipe, device or folder", "[cli]") {
   const ScratchFolder scratch;
   const std::string pipe = scratch.file("pipe");
@@ -193,6 +224,13 @@ TEST_CASE("traces that are wrong, and flags that do not go with them, are refuse
   require_refused(more, {"--ctas 0-3", "not among the CTAs"});
   require_refused({"trace", "cat", file, "--warps", "8"}, {"--warps 8"});
   require_refused({"trace", "convert", file}, {"two files"});
+  const std::string source = scratch.write("kernel.cu", "#include <x>\n");
+  for (const std::string& other : {source, std::string(TILESIM_COMMAND)}) {
+    for (const char* command : {"info", "cat"}) {
+      require_refused({"trace", command, other}, {"the file is no trace", ".tst files", ".traceg"});
+    }
+    require_refused({"trace", "convert", other, scratch.file("out.tst")}, {"the file is no trace"});
+  }
 }
 
 }  // namespace tilesim::test

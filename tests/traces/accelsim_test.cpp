@@ -138,7 +138,7 @@ TEST_CASE("blocks without instructions are left out and counted (171)", "[accels
   CHECK(trace->ctas().size() == 1);
   CHECK_FALSE(trace->whole_grid());
   CHECK(trace->launch().notes.back() == "2 thread blocks are present but empty: left out");
-  CHECK(refusal(header() + empty).find("1 thread blocks are present but empty") != std::string::npos);
+  CHECK(refusal(header() + empty).find("1 thread block is present but empty") != std::string::npos);
 }
 
 TEST_CASE("instructions without active lanes are legal and counted (37)", "[accelsim]") {
@@ -336,7 +336,10 @@ TEST_CASE("traces that are cut, mixed or no traces are refused with the line", "
         std::string::npos);
   CHECK(refusal(whole.substr(0, whole.find("#END_TB"))).find("no #END_TB") != std::string::npos);
   CHECK(refusal("").find("empty") != std::string::npos);
-  CHECK(refusal("hello\nworld\n").find("no Accel-Sim trace") != std::string::npos);
+  CHECK(refusal("hello\nworld\n").find("the file is no trace") != std::string::npos);
+  CHECK(refusal("#include <x>\n").find("the file is no trace") != std::string::npos);
+  CHECK(refusal("-grid dim = (1,1,1)\n#\n").find("the file is no trace") != std::string::npos);
+  CHECK(refusal(" \n\n").find("the trace is empty") != std::string::npos);
   CHECK(refusal(header() + block({"0000 ffffffff 0 FROB.E 0 0 0"})).find("FROB.E is not known @ kernel-1.traceg:23") !=
         std::string::npos);
   CHECK(refusal(header() + block({"0000 ffffffff 0 NOP 0 0 0", "0000 ffffffff 0 EXIT 0 0 0"}))

@@ -106,11 +106,8 @@ Result<Invocation> collect(const Subcommand& subcommand, const po::parsed_option
 }  // namespace
 
 std::string did_you_mean(const std::string& name, const std::vector<std::string>& known) {
-  const std::string nearest = nearest_name(name, known);
-  if (nearest.empty() || edit_distance(name, nearest) > std::max<std::size_t>(2, name.size() / 2)) {
-    return "";
-  }
-  return fmt::format("; did you mean '{}'?", nearest);
+  const std::string text = suggestion(name, known);
+  return text.empty() ? text : "; " + text;
 }
 
 Result<Invocation> parse(const Subcommand& subcommand, const std::vector<std::string>& arguments) {

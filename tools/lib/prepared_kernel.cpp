@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "model/counted.h"
 #include "tools/lib/compiled_tile.h"
 #include "tools/lib/sass_source.h"
 #include "tools/lib/tile_check.h"
@@ -126,9 +127,8 @@ Result<PreparedKernel> prepare_trace(const model::GpuSpec& gpu, const ReplayRequ
   prepared.notes.insert(prepared.notes.begin(), record.notes.begin(), record.notes.end());
   if (!(*opened)->whole_grid()) {
     prepared.notes.push_back(
-        fmt::format("the trace holds {} of the launch's {} CTAs: they are simulated as a launch "
-                    "of their own",
-                    (*opened)->ctas().size(), record.grid.count()));
+        fmt::format("the trace holds {} of the launch's {}: they are simulated as a launch of their own",
+                    (*opened)->ctas().size(), counted(static_cast<std::int64_t>(record.grid.count()), "CTA")));
   }
   prepared.source = std::make_unique<TraceSource>(std::move(*opened));
   return prepared;

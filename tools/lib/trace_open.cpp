@@ -24,4 +24,10 @@ Result<std::shared_ptr<const traces::TraceFile>> open_trace(const std::string& p
   return traces::TraceFile::open(imported);  // stays readable when the folder goes
 }
 
+TraceOnDisk trace_on_disk(const std::string& path) {
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+  return {path, error ? 0 : bytes, !traces::is_trace_file(path)};
+}
+
 }  // namespace tilesim::app

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "model/counted.h"
 #include "tools/lib/kernel_result.h"
 #include "tools/lib/tile_check.h"
 #include "tools/reports/occupancy_text.h"
@@ -16,13 +17,15 @@ double real(std::int64_t value) { return static_cast<double>(value); }
 
 std::string work_lines(const model::TileSheet& s) {
   const model::TileWork& w = s.work;
-  std::string text = fmt::format(
-      "Tile       {} threads ({} warps), {} accumulators and {} registers per thread ({}), {} B shared ({} x {})\n",
-      w.threads, w.warps, w.register_estimate.accumulators, w.registers,
-      s.config.registers != 0 ? "given" : "estimated", w.shared_bytes, s.config.stages, w.shared_bytes_per_buffer);
+  std::string text = fmt::format("Tile       {} ({}), {} and {} per thread ({}), {} B shared ({} x {})\n",
+                                 counted(w.threads, "thread"), counted(w.warps, "warp"),
+                                 counted(w.register_estimate.accumulators, "accumulator"),
+                                 counted(w.registers, "register"), s.config.registers != 0 ? "given" : "estimated",
+                                 w.shared_bytes, s.config.stages, w.shared_bytes_per_buffer);
   if (w.spill.spills()) {
-    text += fmt::format("           {} registers per thread spill: {} per CTA and K-step through local memory\n",
-                        w.spill.registers, si(real(w.spill.bytes_per_k_step), "B"));
+    text += fmt::format("           {} per thread {}: {} per CTA and K-step through local memory\n",
+                        counted(w.spill.registers, "register"), w.spill.registers == 1 ? "spills" : "spill",
+                        si(real(w.spill.bytes_per_k_step), "B"));
   }
   return text + fmt::format("K-step     {} FLOP per CTA, {} per thread; {} cycles ({}) for one CTA alone at peak\n",
                             w.flops_per_k_step, w.flops_per_thread_k_step, plain(w.k_step_cycles),
@@ -53,10 +56,9 @@ std::string wave_lines(const model::TileSheet& s) {
       "Latency    {} resident, {} needed to hide the DRAM's (Little's law: {} in flight per SM, {} per CTA): {}\n",
       r.occupancy.ctas, r.ctas_needed, si(std::min(r.bytes_in_flight_for_dram, r.bytes_in_flight_for_kernel), "B"),
       si(r.bytes_in_flight_per_cta, "B"), r.enough ? "enough" : "too few");
-  text += fmt::format(
-      "Waves      {} CTAs of {} K-steps, {} per SM; {} waves ({} whole), {} of the slots used, balance {}\n", w.ctas,
-      w.k_steps, plain(w.ctas_per_sm, 3), plain(w.waves, 3), w.whole_waves, percent(100.0 * w.efficiency),
-      percent(100.0 * w.balance));
+  text += fmt::format("Waves      {} of {}, {} per SM; {} waves ({} whole), {} of the slots used, balance {}\n",
+                      counted(w.ctas, "CTA"), counted(w.k_steps, "K-step"), plain(w.ctas_per_sm, 3), plain(w.waves, 3),
+                      w.whole_waves, percent(100.0 * w.efficiency), percent(100.0 * w.balance));
   text += fmt::format("Time       {} at peak, {} in whole waves; one CTA alone {}, a wave of {} {}\n",
                       si(s.whole.peak_seconds, "s"), si(s.whole.whole_wave_seconds, "s"),
                       si(s.whole.cta_alone_seconds, "s"), r.occupancy.ctas, si(s.whole.wave_seconds, "s"));
@@ -161,8 +163,8 @@ std::string check_verdict(const model::TileSheet& s) {
       "{} is legal on the {} and {}: at best {} ({}); an SM holds {} {}", app::tile_name(s.config), s.gpu, bound,
       si(seconds, "s"), si(real(s.whole.flops.products) / seconds, "FLOP/s"), resident, resident == 1 ? "CTA" : "CTAs");
   if (s.work.spill.spills()) {
-    text +=
-        fmt::format("; about {} registers per thread spill, which makes it slower than that", s.work.spill.registers);
+    text += fmt::format("; about {} per thread spill, which makes it slower than that",
+                        counted(s.work.spill.registers, "register"));
   }
   return text + ".";
 }
@@ -195,9 +197,9 @@ std::string occupancy_text(const model::Occupancy& o, const model::OccupancyInpu
                            const std::string& gpu, const cli::Palette& palette) {
   return palette.bold(fmt::format("On the {}: {}.", gpu, occupancy_sentence(o))) + "\n\n" +
          (kernel.empty() ? std::string() : fmt::format("Kernel     {}\n", kernel)) +
-         fmt::format("Asked      {} threads, {} registers per thread, {} B shared memory per CTA; carve-out {} KB{}\n",
-                     input.threads, input.registers, input.shared_bytes, o.carveout_kb,
-                     input.carveout_kb ? "" : " (the largest, assumed)") +
+         fmt::format("Asked      {}, {} per thread, {} B shared memory per CTA; carve-out {} KB{}\n",
+                     counted(input.threads, "thread"), counted(input.registers, "register"), input.shared_bytes,
+                     o.carveout_kb, input.carveout_kb ? "" : " (the largest, assumed)") +
          occupancy_table(o, palette);
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "model/counted.h"
 #include "tools/reports/occupancy_text.h"
 #include "tools/reports/text.h"
 
@@ -43,9 +44,9 @@ std::string dim3(const isa::Dim3& d) { return fmt::format("{}x{}x{}", d.x, d.y, 
 
 std::string launch_lines(const app::KernelResult& r) {
   const app::KernelLaunch& q = r.launch;
-  return fmt::format("Launch     grid {}, block {}, {} registers{}, {} B shared, carve-out {} KB{}\n", dim3(q.grid),
-                     dim3(q.block), q.registers, q.registers_assumed ? " (assumed)" : "", q.shared_bytes,
-                     r.occupancy.carveout_kb, q.carveout_kb ? "" : " (assumed)");
+  return fmt::format("Launch     grid {}, block {}, {}{}, {} B shared, carve-out {} KB{}\n", dim3(q.grid),
+                     dim3(q.block), counted(q.registers, "register"), q.registers_assumed ? " (assumed)" : "",
+                     q.shared_bytes, r.occupancy.carveout_kb, q.carveout_kb ? "" : " (assumed)");
 }
 
 std::string speed_lines(const app::KernelResult& r) {
@@ -158,10 +159,11 @@ std::string kernel_coverage(const app::KernelResult& r) {
     text += ", the others send their requests";
   }
   if (c.lengths.size() > 1) {
-    text += fmt::format("; {} trips of the main loop extrapolated from runs with {}", c.loop_trips,
-                        fmt::join(c.lengths, " and "));
+    text += fmt::format("; {} of the main loop extrapolated from runs with {}",
+                        counted(static_cast<std::int64_t>(c.loop_trips), "trip"), fmt::join(c.lengths, " and "));
   } else if (c.loop_trips > 0) {
-    text += fmt::format("; all {} trips of the main loop", c.loop_trips);
+    text += c.loop_trips == 1 ? std::string("; the one trip of the main loop")
+                              : fmt::format("; all {} trips of the main loop", c.loop_trips);
   }
   return text + ".";
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/counted.h"
 #include "tools/reports/check_text.h"
 #include "tools/reports/kernel_text.h"
 #include "tools/reports/occupancy_text.h"
@@ -38,9 +39,10 @@ std::string fact_lines(const app::RunResult& r, bool problem_assumed) {
       "Problem", fmt::format("{} x {} x {} {} {}{}: {}, grid {}x{}x{}", p.m, p.n, p.k,
                              model::to_string(r.sheet.config.dtype), model::to_string(r.sheet.config.layout),
                              problem_assumed ? " (assumed)" : "", si(k.flops, "FLOP"), q.grid.x, q.grid.y, q.grid.z));
-  text += fact("Code", fmt::format("{}: {} threads, {} registers each{}, {} B shared",
+  text += fact("Code", fmt::format("{}: {}, {} each{}, {} B shared",
                                    k.code == "compiled" ? "compiled by nvcc" : "estimated, not compiled",
-                                   q.block.count(), q.registers, spills, q.shared_bytes));
+                                   counted(static_cast<std::int64_t>(q.block.count()), "thread"),
+                                   counted(q.registers, "register"), spills, q.shared_bytes));
   text += fact("Time", fmt::format("{} at {} MHz: {:.0f} cycles elapsed, {:.0f} active (mean)", si(k.seconds, "s"),
                                    plain(k.clock_mhz), k.cycles_elapsed_max, k.cycles_active_avg));
   text += fact("Occupancy", fmt::format("{}; {} waves", occupancy_sentence(k.occupancy), plain(k.waves, 3)));

@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "model/counted.h"
 #include "sim/isa/lane_address.h"
 #include "tools/reports/json_document.h"
 #include "tools/reports/text.h"
@@ -47,17 +48,18 @@ std::string addresses_of(const isa::DynamicInstruction& executed, const isa::Ins
 }  // namespace
 
 std::string size_line(const app::RecordingEstimate& e, bool warning) {
-  return fmt::format("{}writing {} of {} CTAs: about {} warp instructions, {}{}\n", warning ? "warning: " : "", e.ctas,
-                     e.grid_ctas, si(static_cast<double>(e.instructions), ""), si(static_cast<double>(e.bytes), "B"),
+  return fmt::format("{}writing {} of {}: about {} warp instructions, {}{}\n", warning ? "warning: " : "", e.ctas,
+                     counted(static_cast<std::int64_t>(e.grid_ctas), "CTA"),
+                     si(static_cast<double>(e.instructions), ""), si(static_cast<double>(e.bytes), "B"),
                      e.seconds > 0.0 ? fmt::format(", {:.0f} s", e.seconds) : std::string());
 }
 
 std::string recordings_text(const std::vector<app::Recording>& recordings) {
   std::string text;
   for (const app::Recording& r : recordings) {
-    text += fmt::format("{}: {} CTAs, {} warp instructions, {} ({} B per instruction).\n", r.file, r.ctas,
-                        si(static_cast<double>(r.instructions), ""), si(static_cast<double>(r.bytes), "B"),
-                        plain(per_instruction(r.bytes, r.instructions), 3));
+    text += fmt::format("{}: {}, {} warp instructions, {} ({} B per instruction).\n", r.file,
+                        counted(static_cast<std::int64_t>(r.ctas), "CTA"), si(static_cast<double>(r.instructions), ""),
+                        si(static_cast<double>(r.bytes), "B"), plain(per_instruction(r.bytes, r.instructions), 3));
   }
   return text;
 }
@@ -72,37 +74,40 @@ std::string recordings_json(const std::string& command, const std::vector<app::R
   return json_text(json);
 }
 
-std::string trace_info_text(const traces::TraceFile& trace, const std::string& name, bool verified,
+std::string trace_info_text(const traces::TraceFile& trace, const app::TraceOnDisk& disk, bool verified,
                             const cli::Palette& palette) {
   const traces::LaunchRecord& l = trace.launch();
-  const std::uint64_t bytes = trace.file().bytes();
-  std::string text = palette.bold(fmt::format("{} is a trace of {}.", name, l.kernel)) + "\n\n";
+  const std::string format =
+      disk.accelsim ? "Accel-Sim's text" : fmt::format("format version {}", traces::kTraceVersion);
+  std::string text = palette.bold(fmt::format("{} is a trace of {}.", disk.name, l.kernel)) + "\n\n";
   text += fmt::format("Code       {} instructions for sm_{}, {}{}\n", trace.program().instructions.size(),
                       trace.program().architecture, l.code,
                       l.origin.empty() ? std::string() : fmt::format(", from {} {}", l.origin_kind, l.origin));
-  text += fmt::format("Launch     grid {}, block {}, {} registers{}, {} B shared\n", dim3(l.grid), dim3(l.block),
-                      l.registers, l.registers_assumed ? " (assumed)" : "", l.shared_bytes);
+  text += fmt::format("Launch     grid {}, block {}, {}{}, {} B shared\n", dim3(l.grid), dim3(l.block),
+                      counted(l.registers, "register"), l.registers_assumed ? " (assumed)" : "", l.shared_bytes);
   text += l.arguments.empty() ? std::string() : fmt::format("Arguments  {}\n", l.arguments);
-  text += fmt::format("Holds      {} of {} CTAs, {} warp instructions\n", trace.ctas().size(), l.grid.count(),
+  text += fmt::format("Holds      {} of {}, {} warp instructions\n", trace.ctas().size(),
+                      counted(static_cast<std::int64_t>(l.grid.count()), "CTA"),
                       si(static_cast<double>(trace.instructions()), ""));
   if (l.loop_branch) {
-    text += fmt::format("Main loop  {} trips, ended by instruction {}\n", l.loop_trips, *l.loop_branch);
+    text += fmt::format("Main loop  {}, ended by instruction {}\n",
+                        counted(static_cast<std::int64_t>(l.loop_trips), "trip"), *l.loop_branch);
   }
-  text += fmt::format("Size       {}: {} B per warp instruction; format version {}{}\n",
-                      si(static_cast<double>(bytes), "B"), plain(per_instruction(bytes, trace.instructions()), 3),
-                      traces::kTraceVersion, verified ? "; every block is good" : "");
+  text += fmt::format("Size       {}: {} B per warp instruction; {}{}\n", si(static_cast<double>(disk.bytes), "B"),
+                      plain(per_instruction(disk.bytes, trace.instructions()), 3), format,
+                      verified ? "; every block is good" : "");
   for (const std::string& note : l.notes) {
     text += paragraph("Note       ", note);
   }
   return text;
 }
 
-std::string trace_info_json(const traces::TraceFile& trace, const std::string& name, bool verified) {
+std::string trace_info_json(const traces::TraceFile& trace, const app::TraceOnDisk& disk, bool verified) {
   const traces::LaunchRecord& l = trace.launch();
   Json json = json_envelope("trace info");
-  json["file"] = name;
-  json["format_version"] = traces::kTraceVersion;
-  json["bytes"] = trace.file().bytes();
+  json["file"] = disk.name;
+  json["format_version"] = disk.accelsim ? Json(nullptr) : Json(traces::kTraceVersion);
+  json["bytes"] = disk.bytes;
   json["verified"] = verified;
   json["kernel"] = Json{{"name", l.kernel},
                         {"code", l.code},

@@ -6,6 +6,7 @@
 
 #include "sim/isa/stream.h"
 #include "tools/cli/colour.h"
+#include "tools/lib/trace_open.h"
 #include "tools/lib/trace_record.h"
 #include "traces/trace/trace_file.h"
 
@@ -19,9 +20,9 @@ namespace tilesim::reports {
 [[nodiscard]] std::string recordings_json(const std::string& command, const std::vector<app::Recording>& recordings);
 
 /// `name` is the file as the user gave it, `verified` whether all of it was read and found good.
-[[nodiscard]] std::string trace_info_text(const traces::TraceFile& trace, const std::string& name, bool verified,
+[[nodiscard]] std::string trace_info_text(const traces::TraceFile& trace, const app::TraceOnDisk& disk, bool verified,
                                           const cli::Palette& palette);
-[[nodiscard]] std::string trace_info_json(const traces::TraceFile& trace, const std::string& name, bool verified);
+[[nodiscard]] std::string trace_info_json(const traces::TraceFile& trace, const app::TraceOnDisk& disk, bool verified);
 
 /// One line of `trace cat`: instruction number, active lanes, text, addresses.
 [[nodiscard]] std::string executed_line(const isa::DynamicInstruction& executed, const isa::Program& program);

@@ -41,9 +41,9 @@ Result<ExitCode> run_info(const Invocation& invocation) {
       return tl::unexpected<Error>(done.error());
     }
   }
-  const std::string& name = invocation.positionals().front();
-  return deliver(*outputs, reports::trace_info_text(**trace, name, verified, outputs->palette),
-                 reports::trace_info_json(**trace, name, verified));
+  const app::TraceOnDisk disk = app::trace_on_disk(invocation.positionals().front());
+  return deliver(*outputs, reports::trace_info_text(**trace, disk, verified, outputs->palette),
+                 reports::trace_info_json(**trace, disk, verified));
 }
 
 /// The flags of `trace cat`.

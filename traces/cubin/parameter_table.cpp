@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "model/counted.h"
+
 namespace tilesim::traces {
 
 namespace {
@@ -23,7 +25,8 @@ std::string sizes_of(std::span<const CubinParameter> parameters) {
 Result<KernelArguments> place_in_table(KernelArguments arguments, std::span<const CubinParameter> parameters) {
   if (arguments.places.size() != parameters.size()) {
     return fail(ErrorKind::kUsage,
-                fmt::format("the kernel takes {} arguments{}, {} given", parameters.size(),
+                fmt::format("the kernel takes {}{}, {} given",
+                            counted(static_cast<std::int64_t>(parameters.size()), "argument"),
                             parameters.empty() ? std::string() : fmt::format(" ({})", sizes_of(parameters)),
                             arguments.places.size()),
                 "list all of them in --args, in parameter order");

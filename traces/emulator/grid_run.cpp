@@ -140,7 +140,9 @@ Result<std::uint64_t> run_grid(const GridRun& run) {
     }
     idle = moved || started < run.ctas.size() ? 0 : idle + 1;
     if (idle > kMostIdlePasses && !running.empty()) {
-      return fail(ErrorKind::kUsage, fmt::format("{} CTAs wait for memory that none of them changes.", running.size()),
+      return fail(ErrorKind::kUsage,
+                  fmt::format("{} for memory that none of them changes.",
+                              running.size() == 1 ? "1 CTA waits" : fmt::format("{} CTAs wait", running.size())),
                   "Check the initial contents of flags and semaphores, and that all CTAs run that others wait for.",
                   run.file);
     }

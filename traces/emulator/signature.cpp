@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "model/counted.h"
+
 namespace tilesim::traces {
 
 namespace {
@@ -84,7 +86,8 @@ Result<void> check_signature(std::string_view demangled, std::string_view argume
   const std::vector<std::string> given = arguments.empty() ? std::vector<std::string>{} : split(arguments);
   if (given.size() != signature.parameters.size()) {
     return fail(ErrorKind::kUsage,
-                fmt::format("the kernel takes {} arguments ({}), {} given", signature.parameters.size(),
+                fmt::format("the kernel takes {} ({}), {} given",
+                            counted(static_cast<std::int64_t>(signature.parameters.size()), "argument"),
                             fmt::join(signature.parameters, ", "), given.size()),
                 "list all of them in --args, in parameter order");
   }

@@ -9,6 +9,8 @@
 #include <memory>
 #include <optional>
 
+#include "model/counted.h"
+#include "model/nearest_name.h"
 #include "traces/sass/listing_lines.h"
 
 namespace tilesim::traces {
@@ -215,6 +217,17 @@ std::string demangle(const std::string& name) {
   return status == 0 && text ? std::string(text.get()) : name;
 }
 
+namespace {
+
+// The name alone: "void gemm<float>(int)" is "gemm".
+std::string plain_name(std::string_view name) {
+  name = name.substr(0, std::min(name.find('('), name.find('<')));
+  const std::size_t space = name.find_last_of(' ');
+  return std::string(space == std::string_view::npos ? name : name.substr(space + 1));
+}
+
+}  // namespace
+
 Result<std::size_t> choose_name(std::span<const std::string> names, const std::string& file, std::string_view choice) {
   std::vector<std::size_t> fitting;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -230,20 +243,28 @@ Result<std::size_t> choose_name(std::span<const std::string> names, const std::s
     return fitting.front();
   }
   std::string message =
-      choice.empty() ? fmt::format("{} holds {} kernels", file, names.size())
-                     : fmt::format("'{}' fits {} kernels of {}", choice, fitting.empty() ? "none" : "several", file);
+      choice.empty()
+          ? fmt::format("{} holds {}", file, counted(static_cast<std::int64_t>(names.size()), "kernel"))
+          : fmt::format("'{}' fits {} of {}", choice, fitting.empty() ? "no kernel" : "several kernels", file);
   constexpr std::size_t kListed = 20;
-  const bool none = fitting.empty();
-  std::size_t count = 0;
+  std::vector<std::string> listed;
+  std::vector<std::string> plain;  // without arguments and template arguments
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const bool listed = none || std::find(fitting.begin(), fitting.end(), i) != fitting.end();
-    if (listed && count++ < kListed) {
-      message += fmt::format("{}{}", count == 1 ? ": " : "; ", demangle(names[i]));
+    if (fitting.empty() || std::find(fitting.begin(), fitting.end(), i) != fitting.end()) {
+      listed.push_back(demangle(names[i]));
+      plain.push_back(plain_name(listed.back()));
     }
   }
-  message += count > kListed ? fmt::format("; and {} more.", count - kListed) : ".";
+  std::sort(listed.begin(), listed.end());
+  const std::size_t shown = std::min(listed.size(), kListed);
+  message += fmt::format(": {}", fmt::join(listed.begin(), listed.begin() + static_cast<std::ptrdiff_t>(shown), "; "));
+  message += listed.size() > shown ? fmt::format("; and {} more.", listed.size() - shown) : ".";
+  std::sort(plain.begin(), plain.end());
+  const std::string near = fitting.empty() ? near_name(plain_name(choice), plain) : std::string();
   return fail(ErrorKind::kUsage, std::move(message),
-              "Name one with --kernel: its mangled or C++ name, or a part that no other kernel has.", file);
+              (near.empty() ? std::string() : fmt::format("Did you mean {}? ", near)) +
+                  "Name one with --kernel: its mangled or C++ name, or a part that no other kernel has.",
+              file);
 }
 
 Result<const ListedKernel*> choose_kernel(const Listing& listing, std::string_view choice) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "model/counted.h"
 #include "sim/isa/lane_address.h"
 #include "traces/sass/listing_reader.h"
 #include "traces/trace/accelsim_line.h"
@@ -30,6 +31,13 @@ struct BranchCount {
   std::uint32_t target = 0;
   std::uint64_t executions = 0;
 };
+
+std::string are(std::uint64_t number, std::string_view thing) {
+  return counted(static_cast<std::int64_t>(number), thing) + (number == 1 ? " is" : " are");
+}
+std::string were(std::uint64_t number, std::string_view thing) {
+  return counted(static_cast<std::int64_t>(number), thing) + (number == 1 ? " was" : " were");
+}
 
 class Importer {
  public:
@@ -87,8 +95,10 @@ class Importer {
 Result<void> Importer::read_header() {
   std::string_view line;
   bool any = false;
+  bool text = false;
   while (next(line)) {
-    if (line.starts_with('#')) {
+    text = true;
+    if (line.starts_with('#') || (!any && !line.starts_with('-'))) {
       break;
     }
     any = true;
@@ -99,12 +109,18 @@ Result<void> Importer::read_header() {
   if (!in_.error().message.empty()) {
     return tl::unexpected<Error>(in_.error());
   }
-  if (!any) {
+  if (!text) {
     return wrong("the trace is empty",
                  "Accel-Sim's post-processing writes empty files for kernels that it leaves out.");
   }
-  if (header_.kernel.empty()) {
-    return wrong("the file is no Accel-Sim trace: it has no '-kernel name = '", "Pass a .traceg file.");
+  if (!any || header_.kernel.empty()) {
+    return fail(
+        ErrorKind::kUsage,
+        "the file is no trace: it begins neither as those of 'tilesim trace record' nor, with '-kernel name = ', "
+        "as Accel-Sim's",
+        "Read are .tst files and Accel-Sim's grouped text traces (.traceg), plain or as .gz, .zst or .xz; not "
+        ".trace and .tracez.",
+        in_.name());
   }
   if (header_.block.count() > kMostThreads || header_.grid.count() > (std::uint64_t{1} << 40)) {
     return wrong(fmt::format("a block of {} threads and a grid of {} CTAs are out of CUDA's limits",
@@ -310,10 +326,10 @@ LaunchRecord Importer::launch(const isa::Program& program) const {
   record.notes.emplace_back(
       "approximate: an Accel-Sim trace has no stall counts, scoreboards and register ranges; they were rebuilt");
   if (summary_.without_lanes != 0) {
-    record.notes.push_back(fmt::format("{} instructions were executed by no lane", summary_.without_lanes));
+    record.notes.push_back(fmt::format("{} executed by no lane", were(summary_.without_lanes, "instruction")));
   }
   if (summary_.empty_ctas != 0) {
-    record.notes.push_back(fmt::format("{} thread blocks are present but empty: left out", summary_.empty_ctas));
+    record.notes.push_back(fmt::format("{} present but empty: left out", are(summary_.empty_ctas, "thread block")));
   }
   if (writer_.left_out() != 0) {
     record.notes.push_back(
@@ -340,7 +356,7 @@ Result<ImportSummary> Importer::run() {
   }
   if (summary_.ctas == 0) {
     return wrong(
-        fmt::format("the trace holds no instructions; {} thread blocks are present but empty", summary_.empty_ctas));
+        fmt::format("the trace holds no instructions; {} present but empty", are(summary_.empty_ctas, "thread block")));
   }
   if (summary_.ctas > header_.grid.count()) {
     return wrong(fmt::format("the trace has {} thread blocks, its grid {}", summary_.ctas, header_.grid.count()));
