@@ -68,6 +68,12 @@ def job_line(job, launch):
     return ' '.join(map(str, words))
 
 
+def ncu_command(metrics, log):
+    """What comes in front of the runner: caches flushed before every launch, clocks as found; ncu_csv.py reads the log."""
+    return ['ncu', '--csv', '--page', 'raw', '--print-units', 'base', '--cache-control', 'all', '--clock-control', 'none',
+            '--kernel-name', 'tile_gemm', '--metrics', ','.join(metrics), '--log-file', log]
+
+
 def read_lines(path):
     """The runner's lines: dictionaries with "job"."""
     lines = []
@@ -151,8 +157,7 @@ class Measuring:
             jobs = [(job, launch) for job, launch in jobs if job > lines[-1]['job']]
 
     def run_profiled(self, stem, todo, part):
-        command = ['ncu', '--csv', '--page', 'raw', '--print-units', 'base', '--cache-control', 'all', '--clock-control', 'none',
-                   '--kernel-name', 'tile_gemm', '--metrics', ','.join(metric_names(part)), '--log-file', stem + '.csv']
+        command = ncu_command(metric_names(part), stem + '.csv')
         repeats = self.options.repeats if part == 'light' else 1
         with open(stem + '.jsonl', 'w', encoding='utf-8') as out:
             try:

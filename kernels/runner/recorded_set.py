@@ -17,14 +17,15 @@ NUMBERS = {'simt': ('BM', 'BN', 'BK', 'TM', 'TN'), 'mma': ('BM', 'BN', 'BK', 'WM
 STATIC_SHARED_BYTES = 48 * 1024
 
 
-def family_of(name):
-    """The Family of kernels/NAME/corpus, without the grid of that script."""
+def family_of(name, grid=False):
+    """The Family of kernels/NAME/corpus, without the grid of that script unless it is asked for."""
     folder = os.path.join(HERE, '..', name)
     loader = machinery.SourceFileLoader(name + '_corpus', os.path.join(folder, 'corpus'))
     module = util.module_from_spec(util.spec_from_loader(loader.name, loader))
     loader.exec_module(module)
     family = getattr(module, name.capitalize())()
-    family.entries = []
+    if not grid:
+        family.entries = []
     family.defaults = dict(family.defaults, SPLIT_K=1)
     return family
 

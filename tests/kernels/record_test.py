@@ -1,5 +1,6 @@
 """kernels/runner without nvcc, GPU and ncu: programs that stand in for them say what they are asked and answer from a rule, so
 that what reaches the records can be computed."""
+import csv
 import hashlib
 import json
 import os
@@ -277,6 +278,20 @@ class Session(unittest.TestCase):
                     self.folder.name + '/again')
         self.assertEqual(len(self.read('simt_64x64x16_8x8_s2_nn_v4')['runs']), 1)
         self.assertEqual(len(self.read('simt_64x64x16_8x8_s1_nn_v4')['runs']), 2)
+
+    def test_kept_cubins_of_a_family_are_measured(self):
+        out = os.path.join(self.folder.name, 'out.csv')
+        environment = dict(os.environ, PATH=self.folder.name + os.pathsep + os.environ['PATH'], FAKES=self.folder.name,
+                           NVCC=os.path.join(self.folder.name, 'nvcc'))
+        for family, name in (('simt', 'simt_64x64x16_8x4_s2_nn_v4'), ('mma', 'mma_bf16_64x64x32_32x32_a3_nt_v8_pa8_pb8_ragged')):
+            subprocess.run([os.path.join(ROOT, 'kernels', family, 'measure'), out, '1024', '1024', '512'], env=environment,
+                           check=True, capture_output=True)
+            with open(out, encoding='ascii') as file, open(os.path.join(CALIBRATION, 'ptxas', {
+                    'simt': 'measured.csv', 'mma': 'measured_mma.csv'}[family]), encoding='ascii') as shipped:
+                rows, before = list(csv.DictReader(file)), list(csv.DictReader(shipped))
+            self.assertEqual([row['name'] for row in rows], [row['name'] for row in before])
+            row = next(row for row in rows if row['name'] == name)
+            self.assertEqual((row['k'], float(row['sm__cycles_elapsed.max']), row['warm us']), ('512', 1024001, '1024.5'))
 
     def test_counters_of_another_launch_are_refused(self):
         self.record('compile', 'measure', '--only', SIMT, '--shapes', '1024x1024x1024', '--parts', 'light')
