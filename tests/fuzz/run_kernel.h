@@ -3,12 +3,19 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 
 #include "traces/emulator/main_loop.h"
 #include "traces/emulator/sass_kernel.h"
 
 namespace tilesim::traces::fuzz {
+
+/// Ends the fuzzer, which keeps the input: something was refused that must not be.
+[[noreturn]] inline void refused(const char* what, const Error& error) {
+  std::fprintf(stderr, "%s: %s %s\n", what, error.message.c_str(), error.where.c_str());
+  std::abort();
+}
 
 inline void expect_message(const Error& error) {
   if (error.message.empty()) {

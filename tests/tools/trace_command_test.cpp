@@ -128,8 +128,8 @@ TEST_CASE("a trace goes to Accel-Sim's format and back", "[cli]") {
     CHECK(value(imported, metric) == value(direct, metric));
   }
   const double ratio = value(imported, "sm__cycles_active.avg") / value(direct, "sm__cycles_active.avg");
-  CHECK(ratio > 0.7);
-  CHECK(ratio < 1.5);
+  CHECK(ratio > 0.9);
+  CHECK(ratio < 1.1);
 
   const std::string list =
       scratch.write("kernelslist.g", "MemcpyHtoD,0x7f0000000000,64\nkernel-1.traceg\nkernel-2.traceg\n");

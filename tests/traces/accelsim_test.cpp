@@ -330,6 +330,17 @@ TEST_CASE("trips of a loop that polls a semaphore are left out and counted (467)
   CHECK(imported(header() + block(spinning("LDG.E")), scratch.path)->instructions() == 152);
 }
 
+TEST_CASE("imported code keeps its registers when it is written as text again", "[accelsim]") {
+  const ScratchFile scratch;
+  const auto trace = imported(header() + block(kSmall), scratch.path);
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < kSmall.size(); ++i) {
+    lines.push_back(accelsim_text(trace->program().instructions[i], trace->program().text[i]).before);
+  }
+  CHECK(lines == std::vector<std::string>{" 1 R1 MOV 0 0", " 1 R16 LDG.E.128 1 R2 16", " 1 R8 FFMA 3 R17 R4 R8 0",
+                                          " 0 EXIT 0 0"});
+}
+
 TEST_CASE("traces that are cut, mixed or no traces are refused with the line", "[accelsim]") {
   const std::string whole = header() + block(kSmall);
   CHECK(refusal(whole.substr(0, whole.find("0020 "))).find("the trace is cut: warp 0 has 2 of 4 instructions") !=

@@ -134,4 +134,57 @@ TEST_CASE("arguments go where a parameter table has them") {
   CHECK_FALSE(place_in_table(parse_arguments("i32:7").value(), table).has_value());
 }
 
+TEST_CASE("ptrs: is a pointer to an array of pointers to allocations of their own") {
+  const auto arguments = parse_arguments("i32:1,ptrs:3x4KiB,ptr:1");
+  REQUIRE(arguments.has_value());
+  REQUIRE(arguments->allocations.size() == 5);
+  std::uint64_t array = 0;
+  std::memcpy(&array, arguments->block.data() + 8, sizeof array);
+  CHECK(array == arguments->allocations[0].address);
+  CHECK(arguments->allocations[0].bytes == 3 * 8);
+  REQUIRE(arguments->allocations[0].contents.size() == 3 * 8);
+  std::uint64_t end = array + 3 * 8;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Allocation& element = arguments->allocations[1 + i];
+    std::uint64_t pointer = 0;
+    std::memcpy(&pointer, arguments->allocations[0].contents.data() + 8 * i, sizeof pointer);
+    CHECK(pointer == element.address);
+    CHECK(pointer % kAllocationAlignment == 0);
+    CHECK(pointer > end);
+    CHECK(element.bytes == 4096);
+    CHECK(element.argument == 1);
+    end = pointer + element.bytes;
+  }
+  CHECK(arguments->allocations[4].argument == 2);
+  for (const char* bad : {"ptrs:4KiB", "ptrs:0x4KiB", "ptrs:65537x4", "ptrs:x4", "ptrs:3x", "ptrs:3x0", "ptrs:-1x4"}) {
+    const auto refused = parse_arguments(bad);
+    INFO(bad);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().message.find(bad) != std::string::npos);
+    CHECK_FALSE(refused.error().remedy.empty());
+  }
+}
+
+TEST_CASE("mem: is a pointer to an allocation that holds a file") {
+  const auto path = std::filesystem::temp_directory_path() / ("tilesim-mem-" + std::to_string(getpid()));
+  std::ofstream(path) << "abcde";
+  const auto arguments = parse_arguments("mem:" + path.string());
+  std::filesystem::resize_file(path, 0);
+  const auto empty = parse_arguments("mem:" + path.string());
+  std::filesystem::remove(path);
+  REQUIRE(arguments.has_value());
+  CHECK(arguments->block.size() == 8);
+  REQUIRE(arguments->allocations.size() == 1);
+  CHECK(arguments->allocations[0].bytes == 5);
+  REQUIRE(arguments->allocations[0].contents.size() == 5);
+  CHECK(std::memcmp(arguments->allocations[0].contents.data(), "abcde", 5) == 0);
+  CHECK_FALSE(empty.has_value());
+  for (const std::string& bad : {std::string("mem:"), "mem:" + path.string(), std::string("mem:/tmp")}) {
+    INFO(bad);
+    const auto refused = parse_arguments(bad);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().message.find("names no readable file") != std::string::npos);
+  }
+}
+
 }  // namespace tilesim::traces

@@ -107,7 +107,9 @@ AccelsimText accelsim_text(const isa::Instruction& instruction, const std::strin
   const std::string_view opcode = rest.substr(0, end);
   std::string_view operands = rest.substr(end);
   operands.remove_prefix(std::min(operands.find_first_not_of(' '), operands.size()));
-  const std::size_t comma = std::min(operands.find(','), operands.size());
+  // Imported code has an arrow between destination and sources, SASS a comma.
+  const std::size_t arrow = operands.find("<-");
+  const std::size_t comma = std::min(arrow != std::string_view::npos ? arrow : operands.find(','), operands.size());
   // A destination is a register of its own; stores begin with an address, comparisons with a predicate.
   const std::string_view first = operands.substr(0, comma);
   const std::vector<int> destination =

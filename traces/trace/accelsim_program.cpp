@@ -326,9 +326,13 @@ isa::Program ProgramBuilder::finish(const std::string& name, int architecture) c
       }
     }
     int position = 0;
+    std::string_view before = " <-";
     for (const int source : known.sources) {
       const int span = span_of(known.opcode, kind, position++, known.sources.size());
-      text += source >= 0 ? fmt::format("{} R{}", position == 1 ? " <-" : ",", source) : std::string();
+      if (source >= 0) {
+        text += fmt::format("{} R{}", before, source);
+        before = ",";
+      }
       for (int part = 0; source >= 0 && part < span && source + part < isa::kRegisterZero; ++part) {
         op.uses.push_back({source + part, 0});
         program.registers_referenced = std::max(program.registers_referenced, source + part + 1);
