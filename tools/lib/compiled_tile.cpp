@@ -17,11 +17,6 @@ namespace {
 constexpr int kExitAbsent = 4;
 constexpr const char* kKernelName = "tile_gemm";
 
-std::filesystem::path kernels_folder() {
-  const char* named = std::getenv("TILESIM_KERNELS");
-  return named != nullptr ? named : TILESIM_KERNELS_FOLDER;
-}
-
 bool ragged(const model::TileConfig& config, const model::Problem& problem) {
   return problem.m % config.bm != 0 || problem.n % config.bn != 0 || problem.k % config.bk != 0;
 }
@@ -55,6 +50,11 @@ std::vector<std::string> keys_of(const model::TileConfig& c, const model::Proble
 }
 
 }  // namespace
+
+std::filesystem::path kernels_folder() {
+  const char* named = std::getenv("TILESIM_KERNELS");
+  return named != nullptr ? named : TILESIM_KERNELS_FOLDER;
+}
 
 Result<CompiledTile> load_compiled_tile(const std::filesystem::path& path, const model::TileConfig& config,
                                         const model::Problem& problem) {

@@ -11,6 +11,9 @@
 
 namespace tilesim::app {
 
+/// Sources of the kernels: $TILESIM_KERNELS, else the folder that TileSim was built from. It may not be there.
+[[nodiscard]] std::filesystem::path kernels_folder();
+
 struct CompiledTile {
   std::unique_ptr<SassSource> source;
   std::int64_t registers = 0;      ///< per thread, as ptxas reports them

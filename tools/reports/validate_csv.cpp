@@ -1,29 +1,9 @@
 #include <fmt/format.h>
 
-#include <string_view>
-
+#include "tools/reports/error_text.h"
 #include "tools/reports/validate_report.h"
 
 namespace tilesim::reports {
-
-namespace {
-
-/// A field, quoted where RFC 4180 wants it.
-std::string field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-    return std::string(text);
-  }
-  std::string quoted = "\"";
-  for (const char c : text) {
-    quoted += c;
-    if (c == '"') {
-      quoted += c;
-    }
-  }
-  return quoted + "\"";
-}
-
-}  // namespace
 
 std::string validate_csv(const ValidationReport& report) {
   std::string text =
@@ -41,13 +21,12 @@ std::string validate_csv(const ValidationReport& report) {
       const bool relative = scale == app::ErrorScale::kRelative;
       const auto spread = row.spread.find(name);
       text += fmt::format(
-          "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", field(row.name), field(row.family), field(row.dtype),
-          row.shape[0], row.shape[1], row.shape[2], row.split_k, to_string(row.code), row.clock_mhz, field(name),
-          predicted->second, measured, spread == row.spread.end() ? "" : fmt::format("{}", spread->second),
+          "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(row.name), csv_field(row.family),
+          csv_field(row.dtype), row.shape[0], row.shape[1], row.shape[2], row.split_k, to_string(row.code),
+          row.clock_mhz, csv_field(name), predicted->second, measured,
+          spread == row.spread.end() ? "" : fmt::format("{}", spread->second),
           relative && measured == 0.0 ? "" : fmt::format("{}", app::error_on(scale, predicted->second, measured)),
-          relative                            ? "fraction"
-          : scale == app::ErrorScale::kPoints ? "points"
-                                              : "difference");
+          error_unit(scale));
     }
   }
   return text;

@@ -1,3 +1,4 @@
+#include "tools/reports/error_text.h"
 #include "tools/reports/json_document.h"
 #include "tools/reports/validate_report.h"
 
@@ -8,18 +9,6 @@ namespace {
 Json optional_number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
-const char* scale_name(app::ErrorScale scale) {
-  switch (scale) {
-    case app::ErrorScale::kRelative:
-      return "fraction";
-    case app::ErrorScale::kPoints:
-      return "points";
-    case app::ErrorScale::kCount:
-      break;
-  }
-  return "difference";
-}
 
 Json errors_of(const app::PartSummary& s) {
   Json scores = Json::array();
@@ -57,7 +46,7 @@ Json counters_of(const app::PartSummary& s) {
     counters.push_back(Json{{"counter", c.counter},
                             {"runs", c.count},
                             {"condition", text_or_null(c.condition)},
-                            {"unit", scale_name(c.scale)},
+                            {"unit", error_unit(c.scale)},
                             {"mean_error", c.mean},
                             {"bias", c.bias},
                             {"worst", c.worst}});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tools/reports/error_text.h"
 #include "tools/reports/text.h"
 #include "tools/reports/validate_report.h"
 
@@ -55,26 +56,12 @@ std::string ranks_text(const app::PartSummary& s, const cli::Palette& palette) {
   return table.text(palette);
 }
 
-std::string on_scale(app::ErrorScale scale, double value, bool with_sign) {
-  const double shown = scale == app::ErrorScale::kRelative ? kPercent * value : value;
-  const std::string number = with_sign ? fmt::format("{:+.2f}", shown) : fmt::format("{:.2f}", shown);
-  switch (scale) {
-    case app::ErrorScale::kRelative:
-      return number + " %";
-    case app::ErrorScale::kPoints:
-      return number + " pt";
-    case app::ErrorScale::kCount:
-      break;
-  }
-  return number;
-}
-
 std::string counters_text(const app::PartSummary& s, const cli::Palette& palette) {
   Table table({false, true, true, true, true, false});
   table.add({"counter", "runs", "mean error", "bias", "worst", ""});
   for (const app::CounterScore& c : s.counters) {
-    table.add({c.counter, fmt::format("{}", c.count), on_scale(c.scale, c.mean, false), on_scale(c.scale, c.bias, true),
-               on_scale(c.scale, c.worst, true), c.condition});
+    table.add({c.counter, fmt::format("{}", c.count), size_text(c.scale, c.mean), error_text(c.scale, c.bias),
+               error_text(c.scale, c.worst), c.condition});
   }
   std::string text = s.counters.empty() ? "" : table.text(palette);
   if (s.waiting) {

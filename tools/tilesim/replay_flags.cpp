@@ -16,8 +16,12 @@ namespace {
 constexpr std::int64_t kMaxGrid = std::numeric_limits<std::int32_t>::max();  // CUDA's, for X
 constexpr std::int64_t kMaxCtas = std::int64_t{1} << 24;                     // ours: 131,072 x 131,072 in 32 x 32 tiles
 
-Result<isa::Dim3> extents(const Invocation& invocation, const std::string& flag, const std::string& example) {
+Result<isa::Dim3> extents(const Invocation& invocation, const std::string& flag, const std::string& example,
+                          const std::optional<isa::Dim3>& known) {
   const auto text = invocation.text(flag);
+  if (!text && known) {
+    return *known;
+  }
   if (!text) {
     return fail(ErrorKind::kUsage, fmt::format("--{} is missing", flag),
                 fmt::format("for example --{} {}", flag, example));
@@ -62,8 +66,11 @@ Result<void> check_block(const isa::Dim3& block) {
 }
 
 /// The flags that are numbers.
-Result<void> read_numbers(const Invocation& invocation, app::ReplayRequest& request) {
-  std::optional<std::int64_t> shared;
+Result<void> read_numbers(const Invocation& invocation, const KnownLaunch& known, app::ReplayRequest& request) {
+  const bool listing = request.format == app::CodeFormat::kListing;
+  std::optional<std::int64_t> shared = known.dynamic_shared_bytes + (listing ? known.static_shared_bytes : 0);
+  request.registers = listing ? known.registers : std::nullopt;
+  request.carveout_kb = known.carveout_kb;
   for (const Result<void>& done :
        {check_grid(request.grid), check_block(request.block),
         read_integer(invocation, "smem", 0, kMaxSharedBytes, shared),
@@ -118,7 +125,7 @@ std::vector<Flag> code_flags(const std::string& group) {
       {"unknown", "nop", "go on where an instruction is not known, as if it did nothing", group, {}, false}};
 }
 
-Result<app::ReplayRequest> code_request_from(const Invocation& invocation) {
+Result<app::ReplayRequest> code_request_from(const Invocation& invocation, const KnownLaunch& known) {
   app::ReplayRequest request;
   if (const auto done = read_code(invocation, request); !done) {
     return tl::unexpected<Error>(done.error());
@@ -134,17 +141,17 @@ Result<app::ReplayRequest> code_request_from(const Invocation& invocation) {
                 "write --unknown nop, or leave it out");
   }
   request.unknown_is_nop = invocation.has("unknown");
-  const auto grid = extents(invocation, "grid", "32,32");
+  const auto grid = extents(invocation, "grid", "32,32", known.grid);
   if (!grid) {
     return tl::unexpected<Error>(grid.error());
   }
-  const auto block = extents(invocation, "block", "256");
+  const auto block = extents(invocation, "block", "256", known.block);
   if (!block) {
     return tl::unexpected<Error>(block.error());
   }
   request.grid = *grid;
   request.block = *block;
-  if (const auto done = read_numbers(invocation, request); !done) {
+  if (const auto done = read_numbers(invocation, known, request); !done) {
     return tl::unexpected<Error>(done.error());
   }
   return request;

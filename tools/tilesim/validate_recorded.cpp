@@ -153,19 +153,6 @@ Result<app::ValidationRequest> request_from(const Invocation& invocation,
   return request;
 }
 
-/// A file of rows or a page, opened before anything is simulated.
-Result<std::optional<Output>> output_for(const Invocation& invocation, const std::string& flag) {
-  const auto path = invocation.text(flag);
-  if (!path) {
-    return std::nullopt;
-  }
-  auto output = Output::open("--" + flag, *path);
-  if (!output) {
-    return tl::unexpected<Error>(output.error());
-  }
-  return std::move(*output);
-}
-
 struct Files {
   std::optional<Output> csv;
   std::optional<Output> html;
@@ -207,22 +194,19 @@ Result<ExitCode> deliver_report(const Setting& setting, const Files& files, cons
   return code && !report.failed_gates.empty() ? ExitCode::kGateFailed : code;
 }
 
-/// The folder, and how reports call it.
-struct Folder {
-  std::filesystem::path path;
-  std::string name;
-};
-
-Result<Folder> folder_from(const Invocation& invocation) {
-  if (const auto given = invocation.text("recorded")) {
-    return Folder{*given, fmt::format("the recordings in {}", *given)};
-  }
-  auto shipped = app::shipped_recordings();
-  return shipped ? Result<Folder>(Folder{std::move(*shipped), "the shipped recordings"})
-                 : tl::unexpected<Error>(shipped.error());
-}
-
 }  // namespace
+
+Result<std::optional<Output>> output_for(const Invocation& invocation, const std::string& flag) {
+  const auto path = invocation.text(flag);
+  if (!path) {
+    return std::nullopt;
+  }
+  auto output = Output::open("--" + flag, *path);
+  if (!output) {
+    return tl::unexpected<Error>(output.error());
+  }
+  return std::move(*output);
+}
 
 std::vector<Flag> recorded_flags() {
   const std::string group = "Recordings";
@@ -231,8 +215,8 @@ std::vector<Flag> recorded_flags() {
           {"run", "", "predict from generated code, as 'tilesim run' does", group, {}, false},
           {"replay", "", "predict from the recorded machine code (default: both)", group, {}, false},
           {"shapes", "MxNxK,...", "only these problems", group, {}, false},
-          {"family", "LIST", "only these families: simt, mma, ...", group, {}, false},
-          {"dtype", "LIST", "only these types: f32, bf16, ...", group, {}, false},
+          {"family", "LIST", "only these families; of a tile its one family: simt, mma", group, {}, false},
+          {"dtype", "LIST", "only these types; of a tile its one type: f32, tf32, f16, bf16", group, {}, false},
           {"part", "NAME", "only development or locked", group, {}, false},
           {"metric",
            "NAME",
@@ -252,6 +236,16 @@ std::vector<Flag> recorded_flags() {
 }
 
 Result<ExitCode> validate_recorded(const Invocation& invocation, const Setting& setting) {
+  if (const auto given = invocation.text("recorded")) {
+    return validate_folder(invocation, setting, *given, fmt::format("the recordings in {}", *given));
+  }
+  const auto shipped = app::shipped_recordings();
+  return shipped ? validate_folder(invocation, setting, *shipped, "the shipped recordings")
+                 : tl::unexpected<Error>(shipped.error());
+}
+
+Result<ExitCode> validate_folder(const Invocation& invocation, const Setting& setting,
+                                 const std::filesystem::path& folder, const std::string& name) {
   const auto files = files_from(invocation, setting.outputs);
   if (!files) {
     return tl::unexpected<Error>(files.error());
@@ -264,11 +258,7 @@ Result<ExitCode> validate_recorded(const Invocation& invocation, const Setting& 
   if (!gates) {
     return tl::unexpected<Error>(gates.error());
   }
-  const auto folder = folder_from(invocation);
-  if (!folder) {
-    return tl::unexpected<Error>(folder.error());
-  }
-  const auto recordings = traces::read_recordings(folder->path);
+  const auto recordings = traces::read_recordings(folder);
   if (!recordings) {
     return tl::unexpected<Error>(recordings.error());
   }
@@ -284,7 +274,7 @@ Result<ExitCode> validate_recorded(const Invocation& invocation, const Setting& 
   }
   reports::ValidationReport report;
   report.gpu = setting.gpu;
-  report.recorded = folder->name;
+  report.recorded = name;
   report.recorded_gpu = recordings->front().gpu;
   report.metric = *metric;
   report.brief = request->effort.brief;

@@ -1,0 +1,184 @@
+// A profile of Nsight Compute, alone or beside a prediction.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "tools/lib/prepared_kernel.h"
+#include "tools/lib/simulate_kernel.h"
+#include "tools/reports/profile_report.h"
+#include "tools/tilesim/launch_flags.h"
+#include "tools/tilesim/replay_flags.h"
+#include "tools/tilesim/tile_flags.h"
+#include "tools/tilesim/validate.h"
+
+namespace tilesim::cli {
+
+namespace {
+
+const std::string kGroup = "Profile of Nsight Compute";
+
+std::optional<double> value_of(const traces::ProfiledLaunch& launch, const char* name) {
+  const auto found = launch.metrics.find(name);
+  return found == launch.metrics.end() || !found->second.unit_known ? std::nullopt : std::optional(found->second.value);
+}
+
+/// Launch facts that the profile has; numbers that make no sense are left to the flags.
+KnownLaunch known_launch(const traces::ProfiledLaunch& launch) {
+  KnownLaunch known;
+  known.grid = launch.grid;
+  known.block = launch.block;
+  constexpr double kMost = static_cast<double>(kMaxSharedBytes);
+  const auto bytes = [&](const char* name) {
+    const double value = value_of(launch, name).value_or(0.0);
+    return value >= 0.0 && value <= kMost ? static_cast<std::int64_t>(value + 0.5) : std::int64_t{0};
+  };
+  known.static_shared_bytes = bytes("launch__shared_mem_per_block_static");
+  known.dynamic_shared_bytes = bytes("launch__shared_mem_per_block_dynamic");
+  constexpr double kMostRegisters = 255.0;
+  if (const auto registers = value_of(launch, "launch__registers_per_thread");
+      registers && *registers >= 1.0 && *registers <= kMostRegisters) {
+    known.registers = static_cast<int>(*registers);
+  }
+  constexpr std::int64_t kBytesPerKb = 1024;
+  if (const std::int64_t carveout = bytes("launch__shared_mem_config_size"); carveout > 0) {
+    known.carveout_kb = static_cast<int>(carveout / kBytesPerKb);
+  }
+  return known;
+}
+
+/// Flags that belong to recordings.
+Result<void> refuse_others(const Invocation& invocation) {
+  constexpr std::array kOthers{"recorded", "live",  "only",     "limit",     "run",        "replay",  "shapes", "part",
+                               "metric",   "brief", "max-mape", "max-worst", "max-regret", "min-tau", "html"};
+  for (const char* flag : kOthers) {
+    if (invocation.has(flag)) {
+      return fail(ErrorKind::kUsage, fmt::format("--{} does not go with --ncu", flag), "leave one of them out");
+    }
+  }
+  return {};
+}
+
+Result<app::PreparedKernel> prepare_code(const Invocation& invocation, const model::GpuSpec& gpu,
+                                         const traces::ProfiledLaunch& launch) {
+  const auto request = code_request_from(invocation, known_launch(launch));
+  return request ? app::prepare_replay(gpu, *request) : tl::unexpected<Error>(request.error());
+}
+
+Result<app::PreparedKernel> prepare_question(const Invocation& invocation, const model::GpuSpec& gpu,
+                                             const traces::ProfiledLaunch& launch) {
+  const auto question = tile_question_from(invocation);
+  if (!question) {
+    return tl::unexpected<Error>(question.error());
+  }
+  if (question->problem.assumed) {
+    return fail(ErrorKind::kUsage, "--m, --n and --k are missing", "give the problem that was profiled");
+  }
+  app::RunRequest request = run_request_of(*question, invocation);
+  request.carveout_kb = request.carveout_kb ? request.carveout_kb : known_launch(launch).carveout_kb;
+  return app::prepare_tile(gpu, request);
+}
+
+Result<app::KernelResult> predict(const Invocation& invocation, const model::GpuSpec& gpu,
+                                  const traces::ProfiledLaunch& launch) {
+  const bool code = invocation.has("sass") || invocation.has("cubin");
+  if (code && (has_tile(invocation) || invocation.has("compile"))) {
+    return fail(ErrorKind::kUsage, "--sass and --cubin do not go with a tile configuration", "give one of them");
+  }
+  const auto prepared = code ? prepare_code(invocation, gpu, launch) : prepare_question(invocation, gpu, launch);
+  if (!prepared) {
+    return tl::unexpected<Error>(prepared.error());
+  }
+  const auto clock = clock_from(invocation);
+  if (!clock) {
+    return tl::unexpected<Error>(clock.error());
+  }
+  app::Effort effort;
+  effort.detailed = invocation.has("detailed");
+  if (const auto done = read_host_threads(invocation, effort.threads); !done) {
+    return tl::unexpected<Error>(done.error());
+  }
+  auto result = app::simulate_kernel(gpu, *prepared->source, prepared->launch,
+                                     *clock ? *clock : traces::clock_mhz(launch), effort);
+  if (result) {
+    result->kernel = prepared->kernel;
+    result->code = prepared->code;
+    result->origin = prepared->origin;
+    result->origin_kind = prepared->origin_kind;
+  }
+  return result;
+}
+
+/// True if the flags name something to predict.
+bool has_kernel(const Invocation& invocation) {
+  return invocation.has("sass") || invocation.has("cubin") || invocation.has("compile") || has_tile(invocation);
+}
+
+Result<ExitCode> list_profile(const Setting& setting, const traces::NcuProfile& profile, bool all) {
+  return deliver(setting.outputs, reports::profile_text(profile, all, setting.outputs.palette),
+                 reports::profile_json(profile));
+}
+
+}  // namespace
+
+std::vector<Flag> profile_flags() {
+  std::vector<Flag> flags{
+      {"ncu",
+       "FILE",
+       "what 'ncu --csv', 'ncu --csv --page raw' or 'ncu' printed: listed, or compared",
+       kGroup,
+       {},
+       false},
+      {"launch", "ID", "the launch in the profile, where it holds several (also: --kernel)", kGroup, {}, false}};
+  const std::string group = "Prediction for the profile";
+  const std::vector<Flag> own{
+      {"regs", "N", "registers per thread of a listing; with a tile a cap", group, {}, false},
+      carveout_flag(group),
+      {"compile", "", "nvcc's code of kernels/ instead of generated code; needs nvcc", group, {}, false}};
+  for (const auto& more : {code_flags(group), own, tile_flags(), problem_flags()}) {
+    for (const Flag& flag : more) {
+      if (flag.name != "family" && flag.name != "dtype") {  // recorded_flags() has them
+        flags.push_back(flag);
+      }
+    }
+  }
+  return flags;
+}
+
+Result<ExitCode> validate_profile(const Invocation& invocation, const Setting& setting) {
+  if (const auto refused = refuse_others(invocation); !refused) {
+    return tl::unexpected<Error>(refused.error());
+  }
+  const auto csv = output_for(invocation, "csv");
+  if (!csv) {
+    return tl::unexpected<Error>(csv.error());
+  }
+  const auto profile = traces::read_ncu_profile(*invocation.text("ncu"));
+  if (!profile) {
+    return tl::unexpected<Error>(profile.error());
+  }
+  const bool all = invocation.has("all");
+  if (!has_kernel(invocation)) {
+    return list_profile(setting, *profile, all);
+  }
+  const auto launch =
+      traces::choose_launch(*profile, invocation.text("kernel").value_or(""), invocation.text("launch").value_or(""));
+  if (!launch) {
+    return tl::unexpected<Error>(launch.error());
+  }
+  const auto predicted = predict(invocation, setting.gpu, **launch);
+  if (!predicted) {
+    return tl::unexpected<Error>(predicted.error());
+  }
+  const app::ProfileComparison comparison = app::compare_with_profile(*predicted, **launch);
+  if (*csv) {
+    if (const auto done = (*csv)->write(reports::comparison_csv(comparison)); !done) {
+      return tl::unexpected<Error>(done.error());
+    }
+  }
+  const bool taken = *csv && (*csv)->is_standard();
+  return deliver(setting.outputs,
+                 taken ? "" : reports::comparison_text(*predicted, **launch, comparison, all, setting.outputs.palette),
+                 reports::comparison_json(*predicted, **launch, comparison));
+}
+
+}  // namespace tilesim::cli

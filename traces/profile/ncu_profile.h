@@ -1,0 +1,64 @@
+// Profiles that users export from Nsight Compute, in any of the forms that `ncu` prints them in:
+//   --csv                one row per metric and launch ("Metric Name","Metric Unit","Metric Value"), by metric names or
+//   by
+//                        the labels of the report's sections
+//   --csv --page raw     one row per launch, one column per metric, a row of units above
+//   (text)               the details page: tables of three columns under "Section: ..."
+// Also `metric,unit,value` of one launch, as in traces/calibration/h200.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/result.h"
+#include "sim/isa/stream.h"
+
+namespace tilesim::traces {
+
+enum class ProfileForm { kLong, kWide, kDetails };
+/// "CSV with a row per metric", ...
+[[nodiscard]] const char* to_string(ProfileForm form);
+
+struct ProfileMetric {
+  double value = 0.0;  ///< in the base unit, if that is known
+  std::string unit;    ///< base unit, or as printed if it is not known
+  bool unit_known = true;
+};
+
+struct ProfiledLaunch {
+  std::string id;      ///< as the profile numbers it, else counted from 0
+  std::string kernel;  ///< as printed: demangled, with or without parameters
+  std::optional<isa::Dim3> grid;
+  std::optional<isa::Dim3> block;
+  std::map<std::string, ProfileMetric> metrics;  ///< by Nsight Compute's names; the first of several rows
+};
+
+struct NcuProfile {
+  ProfileForm form = ProfileForm::kLong;
+  std::vector<ProfiledLaunch> launches;  ///< at least one, each with at least one metric
+  std::size_t without_number = 0;        ///< rows that say n/a, or a text
+  std::size_t unknown_labels = 0;        ///< rows whose label is not known
+};
+
+/// Reads a file, which may be compressed. What a program printed in between and lines of the profiler itself
+/// ("==PROF== ...") are passed over. Errors (kUsage) with file and line: no such form in it, records with too many or
+/// too few fields, a missing row of units, numbers with decimal points beside such with decimal commas, UTF-16.
+[[nodiscard]] Result<NcuProfile> read_ncu_profile(const std::filesystem::path& path);
+
+/// The same from text; `file` is for messages.
+[[nodiscard]] Result<NcuProfile> parse_ncu_profile(std::string_view text, const std::string& file);
+
+/// The launch whose kernel's name holds `kernel` and whose id is `id`, as far as they are given. Errors (kUsage): none
+/// or several do; the message lists what there is.
+[[nodiscard]] Result<const ProfiledLaunch*> choose_launch(const NcuProfile& profile, const std::string& kernel,
+                                                          const std::string& id);
+
+/// SM clock in MHz: elapsed cycles over time, else the frequency that is printed; none without either.
+[[nodiscard]] std::optional<double> clock_mhz(const ProfiledLaunch& launch);
+
+}  // namespace tilesim::traces
