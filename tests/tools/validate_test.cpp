@@ -100,4 +100,77 @@ TEST_CASE("validate: without the shipped set it says where to get it", "[cli]") 
   CHECK(result.err.find(folder.file("none")) != std::string::npos);
 }
 
+TEST_CASE("validate --ncu: a profile is listed, and compared with code and with a tile", "[cli]") {
+  const std::string profile = std::string(TILESIM_CALIBRATION_FOLDER) + "/sgemm_32_32_32_2_2_s1_p0.1024x1024x1024.csv";
+  const ProcessResult list = tilesim({"validate", "--ncu", profile});
+  CHECK(list.exit_code == 0);
+  CHECK(list.out.find("void sgemm_tile<32, 32, 32, 2, 2, 1, 0>") != std::string::npos);
+  CHECK(list.out.find("32x32x1") != std::string::npos);
+  // Grid, block, shared memory, registers, carve-out and clock are the profile's.
+  const std::string args = "i32:1024,i32:1024,i32:1024,ptr:4MiB,ptr:4MiB,ptr:4MiB";
+  const ProcessResult code =
+      tilesim({"validate", "--ncu", profile, "--sass", listing(), "--args", args, "--json", "-"});
+  INFO(code.err);
+  REQUIRE(code.exit_code == 0);
+  const auto json = nlohmann::json::parse(code.out);
+  CHECK(json.at("launch").at("registers_per_thread") == 30);
+  CHECK(json.at("launch").at("shared_bytes") == 8192);
+  CHECK(json.at("warnings").empty());
+  bool found = false;
+  for (const auto& row : json.at("comparison")) {
+    if (row.at("metric") == "smsp__inst_executed.sum") {
+      found = true;
+      CHECK(row.at("error") == 0.0);
+      CHECK(row.at("measured") == row.at("predicted"));
+    }
+  }
+  CHECK(found);
+  const ProcessResult tile = tilesim({"validate", "--ncu", profile, "--tile", "32x32x32", "--thread-tile", "2x2", "--m",
+                                      "1024", "--n", "1024", "--k", "1024", "--csv", "-"});
+  REQUIRE(tile.exit_code == 0);
+  CHECK(tile.out.starts_with("metric,unit,predicted,measured,error,error_unit\ngpu__time_duration.sum,ns,"));
+  const ProcessResult other = tilesim({"validate", "--ncu", profile, "--sass", listing(), "--args",
+                                       "i32:32,i32:32,i32:64,ptr:8KiB,ptr:8KiB,ptr:4KiB", "--grid", "1,1"});
+  CHECK(other.exit_code == 0);
+  CHECK(other.out.find("warning: the prediction is for a grid of 1x1x1, the profile for one of 32x32x1") !=
+        std::string::npos);
+}
+
+TEST_CASE("validate --ncu: all three forms, and what is refused", "[cli]") {
+  const std::string folder = TILESIM_TEST_PROFILES;
+  for (const auto& [name, form] : {std::pair{"long.csv", "a row per metric"}, std::pair{"wide.csv", "a row per launch"},
+                                   std::pair{"details.txt", "the details page"}}) {
+    const ProcessResult list = tilesim({"validate", "--ncu", folder + "/" + name, "--all"});
+    INFO(name << list.err);
+    CHECK(list.exit_code == 0);
+    CHECK(list.out.find(form) != std::string::npos);
+    CHECK(list.out.find("2 launches") != std::string::npos);
+    CHECK(list.out.find("gpu__time_duration.sum") != std::string::npos);
+  }
+  const std::string several = folder + "/wide.csv";
+  require_refused({"validate", "--ncu", several, "--tile", "32x32x32", "--m", "1024", "--n", "1024", "--k", "1024"},
+                  {"2 launches", "--launch"});
+  require_refused({"validate", "--ncu", several, "--launch", "7", "--tile", "32x32x32"}, {"number 7"});
+  require_refused({"validate", "--ncu", several, "--launch", "1", "--tile", "32x32x32"}, {"--m, --n and --k"});
+  require_refused({"validate", "--ncu", several, "--launch", "1", "--sass", listing(), "--tile", "32x32x32"},
+                  {"--sass and --cubin"});
+  require_refused({"validate", "--ncu", several, "--replay"}, {"--replay does not go with --ncu"});
+  require_refused({"validate", "--ncu", "/no/such/file"}, {"/no/such/file"});
+  require_refused({"validate", "--ncu", listing()}, {"no profile", "--import"});
+}
+
+TEST_CASE("validate --live: without a GPU it says what is missing", "[cli]") {
+  const ScratchFolder empty;  // a machine with a GPU, too, has no kernels there
+  const ProcessResult result =
+      tilesim({"validate", "--live"},
+              {{"TILESIM_KERNELS", empty.file("none")}, {"PATH", empty.file("none")}, {"NVCC", ""}, {"CUDA_HOME", ""}});
+  CHECK(result.exit_code == 4);
+  for (const char* word : {"nvcc", "ncu", "the runner", "TILESIM_KERNELS", "--replay"}) {
+    INFO(word);
+    CHECK(result.err.find(word) != std::string::npos);
+  }
+  require_refused({"validate", "--live", "--recorded", "x"}, {"--recorded does not go with --live"});
+  require_refused({"validate", "--live", "--limit", "0"}, {"--limit"});
+}
+
 }  // namespace tilesim::test

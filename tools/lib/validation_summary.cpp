@@ -13,6 +13,10 @@ namespace {
 constexpr double kPercent = 100.0;
 constexpr const char* kAll = "all";
 
+std::string extents_text(const ValidationRow& row) {
+  return fmt::format("{}x{}x{}", row.shape[0], row.shape[1], row.shape[2]);
+}
+
 std::string family_text(const ValidationRow& row) { return row.family + " " + row.dtype; }
 
 std::string row_text(const ValidationRow& row) { return row.name + " " + shape_text(row); }
@@ -55,7 +59,7 @@ void add_ranks(const std::vector<const ValidationRow*>& rows, const std::string&
   Groups groups;
   for (const ValidationRow* row : rows) {
     if (auto sample = sample_of(*row, metric)) {
-      groups[family_text(*row) + " " + shape_text(*row)].push_back(std::move(*sample));
+      groups[family_text(*row) + " " + extents_text(*row)].push_back(std::move(*sample));
     }
   }
   for (const auto& [group, samples] : groups) {
@@ -142,8 +146,7 @@ const std::vector<TimeMetric>& time_metrics() {
 }
 
 std::string shape_text(const ValidationRow& row) {
-  return fmt::format("{}x{}x{}{}", row.shape[0], row.shape[1], row.shape[2],
-                     row.split_k == 1 ? "" : fmt::format(" split-K {}", row.split_k));
+  return extents_text(row) + (row.split_k == 1 ? "" : fmt::format(" split-K {}", row.split_k));
 }
 
 std::vector<PartSummary> summarise(const std::vector<ValidationRow>& rows, const std::string& metric) {

@@ -29,7 +29,7 @@ struct GroupScore {
   ErrorStatistics errors;
 };
 
-/// Order of the configurations of one shape, type and family.
+/// Order of the configurations of one shape, type and family; in how many parts K is cut is part of a configuration.
 struct RankScore {
   std::string group;  ///< "simt f32 4096x4096x4096"
   std::size_t count = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "traces/profile/csv_records.h"
@@ -119,13 +120,18 @@ class Collector {
       return;
     }
     const auto unit = base_unit(row.unit);
+    const double value = *number * (unit ? unit->factor : 1.0);
     const std::string name = metric_of_label(row.label, unit ? unit->name : row.unit);
+    if (!std::isfinite(value)) {
+      ++profile_.without_number;
+      return;
+    }
     if (name.empty()) {
       ++profile_.unknown_labels;
       return;
     }
     profile_.launches[row.launch].metrics.try_emplace(
-        name, ProfileMetric{*number * (unit ? unit->factor : 1.0), unit ? unit->name : row.unit, unit.has_value()});
+        name, ProfileMetric{value, unit ? unit->name : row.unit, unit.has_value()});
   }
 
   /// Each process counts its launches from 0.
@@ -288,11 +294,8 @@ class DetailsProfile {
       state_ = State::kOutside;
     } else if (const auto columns = rule_of(line)) {
       pass_rule(*columns);
-    } else if (state_ == State::kHeading) {
-      state_ = line.find("Metric Name") != kNowhere && line.find("Metric Value") != kNowhere ? State::kHeading
-                                                                                             : State::kOutside;
-    } else if (state_ == State::kRows) {
-      add_row(line, number);
+    } else if (state_ != State::kOutside) {
+      add_inside(line, number);
     }
   }
 
@@ -306,6 +309,16 @@ class DetailsProfile {
 
   [[nodiscard]] static bool is_launch(std::string_view line) {
     return line.find(", Context ") != kNowhere && line.find(", Stream ") != kNowhere;
+  }
+
+  [[nodiscard]] static bool is_heading(std::string_view line) {
+    return line.find("Metric Name") != kNowhere && line.find("Metric Value") != kNowhere;
+  }
+
+  /// A heading of three columns that are other ones.
+  [[nodiscard]] bool is_other_table(std::string_view line) const {
+    const std::string_view value = line.size() > columns_.value ? trimmed(line.substr(columns_.value)) : "";
+    return value.find_first_of("0123456789") == kNowhere && value.find("n/a") == kNowhere;
   }
 
   /// "KERNEL (32, 32, 1)x(256, 1, 1), Context 1, Stream 7, ..."; old versions have a date instead of the extents.
@@ -344,6 +357,16 @@ class DetailsProfile {
   void pass_rule(const Columns& columns) {
     columns_ = columns;
     state_ = state_ == State::kOutside ? State::kHeading : state_ == State::kHeading ? State::kRows : State::kOutside;
+  }
+
+  /// A line of a table: its heading, which old versions leave out, or a row.
+  void add_inside(std::string_view line, std::size_t number) {
+    if (state_ == State::kHeading && !is_heading(line)) {
+      state_ = is_other_table(line) ? State::kOutside : State::kRows;
+    }
+    if (state_ == State::kRows) {
+      add_row(line, number);
+    }
   }
 
   void add_row(std::string_view line, std::size_t number) {
