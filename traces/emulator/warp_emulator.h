@@ -97,6 +97,10 @@ class WarpEmulator final : public isa::WarpStream {
   bool skip_trips();
   bool skip_straight_trips(const std::vector<std::uint32_t>& body);
   bool refuse(std::uint32_t index, const std::string& why, const char* remedy);
+  static constexpr const char* kLaunchRemedy =
+      "Check the sizes in the arguments, the grid, the block and the shared memory against what the kernel expects.";
+  static constexpr const char* kUniformRemedy =
+      "Such instructions are emulated where all lanes of the warp that are left execute them together.";
 
   const WarpContext* context_ = nullptr;
   WarpRegisters registers_;
