@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "sim/isa/lane_address.h"
 #include "tests/support/catch.h"
 #include "tests/traces/test_kernels.h"
 #include "traces/trace/accelsim_export.h"
@@ -339,6 +340,36 @@ TEST_CASE("imported code keeps its registers when it is written as text again", 
   }
   CHECK(lines == std::vector<std::string>{" 1 R1 MOV 0 0", " 1 R16 LDG.E.128 1 R2 16", " 1 R8 FFMA 3 R17 R4 R8 0",
                                           " 0 EXIT 0 0"});
+}
+
+TEST_CASE("copies say whether they pass the L1", "[accelsim]") {
+  for (const bool bypass : {false, true}) {
+    const ScratchFile scratch;
+    const auto trace = imported(header() + block({"0000 ffffffff 0 LDGSTS.E" + std::string(bypass ? ".BYPASS" : "") +
+                                                      ".128 2 R2 R4 16 1 0x7f0000001000 16 0",
+                                                  "0010 ffffffff 0 EXIT 0 0 0"}),
+                                scratch.path);
+    const isa::CopyLane lane = isa::CopyLane::of(executed(trace)[0].addresses[3]);
+    CHECK(lane.bypass == bypass);
+    CHECK(lane.global == 0x7f0000001000 + 3 * 16);
+  }
+}
+
+TEST_CASE("local memory is not global memory", "[accelsim]") {
+  const ScratchFile scratch;
+  // The header's local memory begins at 0x7f1000000000. The second line has the thread's own address in all lanes.
+  const auto trace =
+      imported(header() + block({"0000 ffffffff 0 STL 2 R1 R4 4 1 0x7f1000000100 4 0",
+                                 "0010 ffffffff 1 R4 LDL 1 R1 4 1 0x7f1000000010 0 0", "0020 ffffffff 0 EXIT 0 0 0"}),
+               scratch.path);
+  const auto all = executed(trace);
+  for (const std::size_t lane : {std::size_t{0}, std::size_t{31}}) {
+    CHECK(all[0].addresses[lane] == isa::kLocalWindow + 0x100 + 4 * lane);
+    CHECK(all[1].addresses[lane] == isa::local_address(4, static_cast<unsigned>(lane), 0));
+  }
+  CHECK(isa::is_local(all[0]));
+  CHECK(trace->program().instructions[0].mio_registers == 2);
+  CHECK(trace->program().instructions[1].mio_registers == 1);
 }
 
 TEST_CASE("traces that are cut, mixed or no traces are refused with the line", "[accelsim]") {

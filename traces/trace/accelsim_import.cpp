@@ -71,6 +71,7 @@ class Importer {
   Result<void> take_line(std::string_view text, int warp);
   Result<void> end_instruction(int warp, std::optional<std::uint32_t> next);
   void place_copies(const isa::Instruction& code);
+  void place_local();
   [[nodiscard]] LaunchRecord launch(const isa::Program& program) const;
 
   TextSource& in_;
@@ -137,11 +138,32 @@ Result<void> Importer::read_header() {
 
 /// Copies are one line with their global addresses; on the shared side lanes are taken to lie side by side.
 void Importer::place_copies(const isa::Instruction& code) {
+  const bool bypass = line_.opcode.find(".BYPASS") != std::string::npos;
   for (std::uint32_t lane = 0; lane < isa::kWarpSize; ++lane) {
     isa::CopyLane copy;
     copy.global = pending_.addresses[lane] & (isa::CopyLane::kGlobalLimit - 1) & ~std::uint64_t{3};
     copy.shared = lane * code.access_bytes;
+    copy.bypass = bypass;
     pending_.addresses[lane] = copy.packed();
+  }
+}
+
+/// Local memory lies in a window of its own. Lanes that name the same address mean each its own word there.
+void Importer::place_local() {
+  constexpr std::uint64_t kMask = isa::kLocalWindow - 1;
+  const auto first = static_cast<std::size_t>(std::countr_zero(pending_.active_mask));
+  const auto same = [&](std::size_t lane) {
+    return (pending_.active_mask >> lane & 1U) == 0 || line_.addresses[lane] == line_.addresses[first];
+  };
+  bool own = std::popcount(pending_.active_mask) > 1;
+  for (std::size_t lane = 0; lane < isa::kWarpSize; ++lane) {
+    own = own && same(lane);
+  }
+  for (std::size_t lane = 0; lane < isa::kWarpSize; ++lane) {
+    const std::uint64_t address = line_.addresses[lane];
+    const std::uint64_t place = (address >= header_.local_base ? address - header_.local_base : address) & kMask;
+    pending_.addresses[lane] = own ? isa::local_address(place / 4 & kMask >> 8, static_cast<unsigned>(lane), place % 4)
+                                   : isa::kLocalWindow + place;
   }
 }
 
@@ -192,6 +214,8 @@ Result<void> Importer::take_line(std::string_view text, int warp) {
     }
     if (code.memory == isa::MemoryOp::kCopyAsync) {
       place_copies(code);
+    } else if (accelsim::is_local(line_.opcode)) {
+      place_local();
     }
   }
   pending_code_ = &code;

@@ -172,6 +172,9 @@ bool is_math(Pipe pipe) { return pipe <= Pipe::kXu && pipe != Pipe::kUniform; }
 
 int mio_registers(std::string_view opcode, const OpcodeClass& kind) {
   const int words = std::max(1, access_bytes(opcode) / 4);
+  if (is_local(opcode)) {  // addresses of 32 bits
+    return kind.memory == MemoryOp::kStoreGlobal ? 1 + words : 1;
+  }
   switch (kind.memory) {
     case MemoryOp::kLoadGlobal:
       return 2;
@@ -243,6 +246,8 @@ int access_bytes(std::string_view opcode) {
   const int bits = numeric_modifier(opcode).value_or(kBits * kWord);
   return bits == 8 || bits == 16 || bits == 32 || bits == 64 || bits == 128 ? bits / kBits : kWord;
 }
+
+bool is_local(std::string_view opcode) { return names("LDL", opcode) || names("STL", opcode); }
 
 Result<ProgramBuilder::Known> ProgramBuilder::learn(const Line& line) const {
   const auto kind = classify(line.opcode);

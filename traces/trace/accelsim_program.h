@@ -34,6 +34,9 @@ struct OpcodeClass {
 /// Bytes that a lane moves: the first modifier that is a number, over 8; 16 for LDSM (a row per lane).
 [[nodiscard]] int access_bytes(std::string_view opcode);
 
+/// True for accesses to local memory: LDL, STL.
+[[nodiscard]] bool is_local(std::string_view opcode);
+
 class ProgramBuilder {
  public:
   /// The instruction at line.pc: learnt at its first line, compared afterwards. Errors (kUsage, without `where`): an
