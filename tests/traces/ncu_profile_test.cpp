@@ -278,4 +278,23 @@ TEST_CASE("profile: the exports of the calibration kernels") {
   CHECK(value(l, "sm__cycles_active.avg") == Approx(122063.45));
 }
 
+TEST_CASE("profile: a real export, ncu 2025.3 with --page raw --print-units base on an H200") {
+  const NcuProfile p = parsed(read_text("ncu2025_wide.csv"));
+  CHECK(p.form == ProfileForm::kWide);
+  REQUIRE(p.launches.size() == 2);
+  const ProfiledLaunch& l = p.launches[0];
+  CHECK(l.kernel == "tile_gemm");
+  CHECK(l.grid->x == 64);
+  CHECK(l.block->x == 128);
+  CHECK(value(l, "sm__cycles_elapsed.max") == 1373447.0);
+  CHECK(value(l, "gpu__time_duration.sum") == 772384.0);
+  CHECK(value(l, "dram__bytes_read.sum") == 283569920.0);
+  CHECK(value(p.launches[1], "launch__registers_per_thread") == 148.0);
+  CHECK(clock_mhz(l).value() == Approx(1778.19).epsilon(1e-5));
+  for (const auto& [name, metric] : l.metrics) {
+    INFO(name << " in " << metric.unit);
+    CHECK((metric.unit_known || name.starts_with("device__")));
+  }
+}
+
 }  // namespace tilesim::traces

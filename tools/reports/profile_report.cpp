@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+
 #include "tools/reports/error_text.h"
 #include "tools/reports/replay_json.h"
 #include "tools/reports/text.h"
@@ -11,6 +14,7 @@ namespace tilesim::reports {
 namespace {
 
 constexpr std::size_t kName = 70;
+constexpr std::size_t kLaunches = 20;  // on one screen
 
 std::string extents_text(const std::optional<isa::Dim3>& d) {
   return d ? fmt::format("{}x{}x{}", d->x, d->y, d->z) : std::string("-");
@@ -44,11 +48,15 @@ std::string profile_text(const traces::NcuProfile& profile, bool all, const cli:
                                  profile.launches.size(), profile.launches.size() == 1 ? "launch" : "launches");
   Table table({true, false, true, true, true});
   table.add({"launch", "kernel", "grid", "block", "metrics"});
-  for (const traces::ProfiledLaunch& launch : profile.launches) {
+  const std::size_t shown = all ? profile.launches.size() : std::min(kLaunches, profile.launches.size());
+  for (const traces::ProfiledLaunch& launch : std::span(profile.launches).first(shown)) {
     table.add({launch.id, shorten(launch_name(launch), kName), extents_text(launch.grid), extents_text(launch.block),
                fmt::format("{}", launch.metrics.size())});
   }
   text += table.text(palette);
+  if (shown < profile.launches.size()) {
+    text += fmt::format("  and {} more; --all lists them\n", profile.launches.size() - shown);
+  }
   if (profile.without_number + profile.unknown_labels > 0) {
     text += fmt::format("  left out: {} without a number, {} with a label that is not known\n", profile.without_number,
                         profile.unknown_labels);

@@ -30,7 +30,7 @@ constexpr std::array<Word, 13> kTimes{{{"nsecond", 1.0, "ns"},
                                        {"hour", 3600e9, "ns"},
                                        {"h", 3600e9, "ns"}}};
 
-constexpr std::array<Word, 14> kQuantities{{{"byte", 1.0, "byte"},
+constexpr std::array<Word, 16> kQuantities{{{"byte", 1.0, "byte"},
                                             {"B", 1.0, "byte"},
                                             {"cycle", 1.0, "cycle"},
                                             {"inst", 1.0, "inst"},
@@ -43,6 +43,8 @@ constexpr std::array<Word, 14> kQuantities{{{"byte", 1.0, "byte"},
                                             {"warp", 1.0, "warp"},
                                             {"block", 1.0, "block"},
                                             {"SM", 1.0, "SM"},
+                                            {"cluster", 1.0, "cluster"},
+                                            {"pass", 1.0, "pass"},
                                             {"%", 1.0, "%"}}};
 
 constexpr std::array<std::pair<char, double>, 6> kPrefixes{
