@@ -61,6 +61,7 @@ TEST_CASE("validate: wrong use is refused before anything is simulated", "[cli]"
   require_refused(validate({"--dtype", "f32,"}), {"--dtype ''"});
   require_refused(validate({"--shapes", "64x64"}), {"--shapes"});
   require_refused(validate({"--shapes", "64x64x64"}), {"no recorded run"});
+  require_refused(validate({"--only", "mma_bf16_128x128x32_64x64_a2*"}), {"no recorded run"});  // it is locked
   require_refused(validate({"--part", "open"}), {"--part 'open'"});
   require_refused(validate({"--metric", "sm__cycles_active"}), {"did you mean 'sm__cycles_active.avg'"});
   require_refused(validate({"--max-mape", "-1"}), {"--max-mape"});

@@ -66,6 +66,8 @@ TEST_CASE("counters: which runs count, and on which scale", "[unit]") {
   CHECK(find(kInstructions).count == 3);
   CHECK(find(kInstructions).mean == Approx(0.02 / 3));
   CHECK(find(kInstructions).bias == Approx(0.0).margin(1e-12));
+  CHECK(find(kInstructions).exact == 1);
+  CHECK(find("launch__registers_per_thread").exact == 0);
   CHECK(find(kConflicts).count == 1);
   CHECK(find(kConflicts).worst == Approx(-0.10));
   CHECK(find("dram__bytes_read.sum + dram__bytes_write.sum").count == 1);

@@ -1,6 +1,7 @@
 // Recordings: what is read, what is refused and how it is called, the split, SHA-256.
 #include "traces/recorded/recording.h"
 
+#include <map>
 #include <span>
 
 #include "tests/support/catch.h"
@@ -125,6 +126,36 @@ TEST_CASE("the split goes by the SHA-256 of the names within family and type") {
   const auto regrouped = split(recordings);
   CHECK(regrouped[3] == Part::kDevelopment);
   CHECK(regrouped[1] == Part::kLocked);
+}
+
+TEST_CASE("the shipped set can be read, its code is what was measured, and enough of it is locked") {
+  const auto recordings = read_recordings(TILESIM_RECORDED_FOLDER);
+  REQUIRE(recordings.has_value());
+  const auto parts = split(*recordings);
+  std::map<std::string, int> all;
+  std::map<std::string, int> locked;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Recording& r = (*recordings)[i];
+    INFO(r.path);
+    for (const auto& [label, code] : r.codes) {
+      const auto same = check_code(code);
+      INFO(label << ": " << (same ? "" : same.error().message));
+      CHECK(same.has_value());
+    }
+    const std::string group = r.family == "mma" ? r.dtype : "f32";
+    ++all[group];
+    locked[group] += parts[i] == Part::kLocked ? 1 : 0;
+    for (const RecordedRun& run : r.runs) {
+      CHECK(run.metrics.contains("sm__cycles_elapsed.max"));
+    }
+  }
+  // What the set is meant to hold.
+  CHECK(all["f32"] >= 60);
+  CHECK(all["bf16"] >= 40);
+  CHECK(all["f16"] >= 10);
+  CHECK(all["tf32"] >= 10);
+  CHECK(locked["f32"] >= 16);
+  CHECK(locked["bf16"] >= 12);
 }
 
 TEST_CASE("SHA-256: the examples of FIPS 180-4, and lengths around a block") {

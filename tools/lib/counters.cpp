@@ -128,7 +128,7 @@ double error_on(ErrorScale scale, double predicted, double measured) {
 std::vector<CounterScore> counter_scores(std::span<const CounterPair> pairs) {
   std::vector<CounterScore> scores;
   for (const Rule& rule : rules()) {
-    CounterScore score{rule.counter, scale_of(rule.counter), 0, 0.0, 0.0, 0.0, rule.condition};
+    CounterScore score{rule.counter, scale_of(rule.counter), 0, 0, 0.0, 0.0, 0.0, rule.condition};
     for (const CounterPair& pair : pairs) {
       const auto predicted = rule.value(pair.predicted);
       const auto measured = rule.value(pair.measured);
@@ -138,6 +138,7 @@ std::vector<CounterScore> counter_scores(std::span<const CounterPair> pairs) {
       }
       const double error = error_on(score.scale, *predicted, *measured);
       ++score.count;
+      score.exact += std::abs(error) <= (score.scale == ErrorScale::kRelative ? kExact : 0.0) ? 1 : 0;
       score.mean += std::abs(error);
       score.bias += error;
       score.worst = std::abs(error) > std::abs(score.worst) ? error : score.worst;

@@ -19,6 +19,9 @@ using Counters = std::map<std::string, double>;
 /// sections print instead (dram__bytes.sum, smsp__issue_active.avg.per_cycle_active, ...).
 [[nodiscard]] Counters predicted_counters(const KernelResult& result);
 
+/// Relative error of what is called exact: instruction counts have to be.
+inline constexpr double kExact = 0.001;
+
 /// What errors of a counter are counted in.
 enum class ErrorScale {
   kRelative,  ///< fraction of the measured number
@@ -42,6 +45,7 @@ struct CounterScore {
   std::string counter;  ///< Nsight Compute's name, or a sum of two
   ErrorScale scale = ErrorScale::kRelative;
   std::size_t count = 0;
+  std::size_t exact = 0;  ///< runs with an error of at most kExact, or none at all for small whole numbers
   double mean = 0.0;      ///< of the absolute errors
   double bias = 0.0;      ///< of the errors
   double worst = 0.0;     ///< the largest in size, with its sign

@@ -1,6 +1,7 @@
 #include "tools/lib/validation.h"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <atomic>
@@ -26,6 +27,23 @@ struct Task {
 template <class T>
 bool wanted(const std::vector<T>& chosen, const T& value) {
   return chosen.empty() || std::find(chosen.begin(), chosen.end(), value) != chosen.end();
+}
+
+/// True if the pattern, where there is one, lets the recording in.
+bool named(const std::string& pattern, const std::string& name, traces::Part part) {
+  return pattern.empty() || (part == traces::Part::kDevelopment && ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0);
+}
+
+std::vector<traces::Part> parts_of(const std::vector<traces::Recording>& recordings,
+                                   const std::optional<std::set<std::string>>& locked) {
+  if (!locked) {
+    return traces::split(recordings);
+  }
+  std::vector<traces::Part> parts;
+  for (const traces::Recording& recording : recordings) {
+    parts.push_back(locked->contains(recording.name) ? traces::Part::kLocked : traces::Part::kDevelopment);
+  }
+  return parts;
 }
 
 ValidationRow row_of(const traces::Recording& recording, const traces::RecordedRun& run, traces::Part part,
@@ -166,14 +184,14 @@ const char* to_string(traces::Part part) { return part == traces::Part::kDevelop
 
 Result<std::vector<ValidationRow>> validate(const model::GpuSpec& gpu, const std::vector<traces::Recording>& recordings,
                                             const ValidationRequest& request) {
-  const std::vector<traces::Part> parts = traces::split(recordings);
+  const std::vector<traces::Part> parts = parts_of(recordings, request.locked);
   std::vector<Task> tasks;
   std::vector<ValidationRow> rows;
   for (const CodeKind code : request.codes) {
     for (std::size_t i = 0; i < recordings.size(); ++i) {
       const traces::Recording& recording = recordings[i];
       if (!wanted(request.families, recording.family) || !wanted(request.dtypes, recording.dtype) ||
-          (request.part && *request.part != parts[i])) {
+          (request.part && *request.part != parts[i]) || !named(request.only, recording.name, parts[i])) {
         continue;
       }
       for (const traces::RecordedRun& run : recording.runs) {
@@ -185,7 +203,7 @@ Result<std::vector<ValidationRow>> validate(const model::GpuSpec& gpu, const std
     }
   }
   if (tasks.empty()) {
-    return fail(ErrorKind::kUsage, "no recorded run has the family, type, shape and part that were asked for",
+    return fail(ErrorKind::kUsage, "no recorded run has the family, type, shape, part and name that were asked for",
                 "ask for others, or leave the choice out");
   }
   Pool(gpu, tasks, request, rows).run();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,12 @@ struct ValidationRequest {
   std::vector<std::string> families;  ///< empty = all
   std::vector<std::string> dtypes;    ///< empty = all
   std::optional<traces::Part> part;   ///< none = both
-  std::optional<double> clock_mhz;    ///< none = each run's own
-  Effort effort;                      ///< `threads` runs are simulated at a time, one thread each
+  /// Names with * and ?; whoever asks for kernels by name sees the development part alone. Empty = all.
+  std::string only;
+  /// Names of the locked kernels, where the recordings are not a set of their own; none = as traces::split() says.
+  std::optional<std::set<std::string>> locked;
+  std::optional<double> clock_mhz;  ///< none = each run's own
+  Effort effort;                    ///< `threads` runs are simulated at a time, one thread each
   /// Told after each simulation how many are done of how many; from one thread at a time. May be empty.
   std::function<void(std::size_t, std::size_t)> progress;
 };

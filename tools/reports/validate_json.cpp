@@ -45,6 +45,7 @@ Json counters_of(const app::PartSummary& s) {
   for (const app::CounterScore& c : s.counters) {
     counters.push_back(Json{{"counter", c.counter},
                             {"runs", c.count},
+                            {"exact", c.exact},
                             {"condition", text_or_null(c.condition)},
                             {"unit", error_unit(c.scale)},
                             {"mean_error", c.mean},

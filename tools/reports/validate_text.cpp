@@ -57,11 +57,11 @@ std::string ranks_text(const app::PartSummary& s, const cli::Palette& palette) {
 }
 
 std::string counters_text(const app::PartSummary& s, const cli::Palette& palette) {
-  Table table({false, true, true, true, true, false});
-  table.add({"counter", "runs", "mean error", "bias", "worst", ""});
+  Table table({false, true, true, true, true, true, false});
+  table.add({"counter", "runs", "exact", "mean error", "bias", "worst", ""});
   for (const app::CounterScore& c : s.counters) {
-    table.add({c.counter, fmt::format("{}", c.count), size_text(c.scale, c.mean), error_text(c.scale, c.bias),
-               error_text(c.scale, c.worst), c.condition});
+    table.add({c.counter, fmt::format("{}", c.count), fmt::format("{}", c.exact), size_text(c.scale, c.mean),
+               error_text(c.scale, c.bias), error_text(c.scale, c.worst), c.condition});
   }
   std::string text = s.counters.empty() ? "" : table.text(palette);
   if (s.waiting) {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,10 @@ namespace tilesim::cli {
 [[nodiscard]] std::vector<Flag> recorded_flags();
 [[nodiscard]] Result<ExitCode> validate_recorded(const Invocation& invocation, const Setting& setting);
 
-/// The same against a folder; `name` is what reports call it.
+/// The same against a folder; `name` is what reports call it, `locked` as app::ValidationRequest has it.
 [[nodiscard]] Result<ExitCode> validate_folder(const Invocation& invocation, const Setting& setting,
-                                               const std::filesystem::path& folder, const std::string& name);
+                                               const std::filesystem::path& folder, const std::string& name,
+                                               const std::optional<std::set<std::string>>& locked = std::nullopt);
 
 /// Builds and measures kernels on this machine's GPU, then as above. Error (kAbsent): what that needs and is not there.
 [[nodiscard]] std::vector<Flag> live_flags();

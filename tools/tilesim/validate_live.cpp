@@ -8,10 +8,12 @@
 #include <string_view>
 
 #include "tools/lib/compiled_tile.h"
+#include "tools/lib/recorded_set.h"
 #include "tools/lib/run_program.h"
 #include "tools/lib/scratch_folder.h"
 #include "tools/tilesim/launch_flags.h"
 #include "tools/tilesim/validate.h"
+#include "traces/recorded/recording.h"
 
 namespace tilesim::cli {
 
@@ -86,12 +88,32 @@ Result<void> record(const std::filesystem::path& script, const std::vector<std::
   return {};
 }
 
+/// What is locked in the shipped set stays locked however it is measured.
+std::set<std::string> locked_names() {
+  std::set<std::string> names;
+  const auto folder = app::shipped_recordings();
+  const auto recordings = folder ? traces::read_recordings(*folder) : tl::unexpected<Error>(folder.error());
+  if (recordings) {
+    const std::vector<traces::Part> parts = traces::split(*recordings);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i] == traces::Part::kLocked) {
+        names.insert((*recordings)[i].name);
+      }
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 std::vector<Flag> live_flags() {
   const std::string group = "This machine's GPU";
-  return {{"live", "", "build, run and measure kernels of kernels/runner/set.txt, and compare", group, {}, false},
-          {"only", "PATTERN", "those whose names fit, with * and ? (default: all)", group, {}, false},
+  return {{"live",
+           "",
+           "build, run and measure kernels of kernels/runner/set.txt (--only, --shapes), and compare",
+           group,
+           {},
+           false},
           {"limit", "SECONDS", "measure for so long at most (default 300)", group, {}, false}};
 }
 
@@ -129,7 +151,7 @@ Result<ExitCode> validate_live(const Invocation& invocation, const Setting& sett
   if (const auto done = record(script, arguments); !done) {
     return tl::unexpected<Error>(done.error());
   }
-  return validate_folder(invocation, setting, to, "measurements of this machine");
+  return validate_folder(invocation, setting, to, "measurements of this machine", locked_names());
 }
 
 }  // namespace tilesim::cli

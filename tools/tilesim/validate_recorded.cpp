@@ -141,6 +141,7 @@ Result<app::ValidationRequest> request_from(const Invocation& invocation,
   request.families = std::move(*families);
   request.dtypes = std::move(*dtypes);
   request.part = *part;
+  request.only = invocation.text("only").value_or("");
   request.clock_mhz = *clock;
   request.effort.detailed = invocation.has("detailed");
   request.effort.brief = invocation.has("brief");
@@ -217,6 +218,7 @@ std::vector<Flag> recorded_flags() {
           {"shapes", "MxNxK,...", "only these problems", group, {}, false},
           {"family", "LIST", "only these families; of a tile its one family: simt, mma", group, {}, false},
           {"dtype", "LIST", "only these types; of a tile its one type: f32, tf32, f16, bf16", group, {}, false},
+          {"only", "PATTERN", "only kernels whose names fit, with * and ?: of the development part", group, {}, false},
           {"part", "NAME", "only development or locked", group, {}, false},
           {"metric",
            "NAME",
@@ -245,7 +247,8 @@ Result<ExitCode> validate_recorded(const Invocation& invocation, const Setting& 
 }
 
 Result<ExitCode> validate_folder(const Invocation& invocation, const Setting& setting,
-                                 const std::filesystem::path& folder, const std::string& name) {
+                                 const std::filesystem::path& folder, const std::string& name,
+                                 const std::optional<std::set<std::string>>& locked) {
   const auto files = files_from(invocation, setting.outputs);
   if (!files) {
     return tl::unexpected<Error>(files.error());
@@ -266,6 +269,7 @@ Result<ExitCode> validate_folder(const Invocation& invocation, const Setting& se
   if (!request) {
     return tl::unexpected<Error>(request.error());
   }
+  request->locked = locked;
   Progress progress;
   request->progress = [&progress](std::size_t done, std::size_t total) { progress.update(done, total); };
   auto rows = app::validate(setting.gpu, *recordings, *request);
