@@ -88,7 +88,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const auto trace = good_trace(kOut);
   run_first_cta(TraceKernel(trace));
-  if (trace->instructions() < kMostInstructions) {
+  if (trace->instructions() < kMostInstructions && trace->program().instructions.size() < kMostInstructions) {
     go_round(trace);
   }
   return 0;

@@ -287,7 +287,8 @@ Result<isa::Instruction*> ProgramBuilder::instruction(const Line& line) {
   const std::uint64_t index = line.pc / kInstructionBytes;
   if (line.pc % kInstructionBytes != 0 || index >= kMaximumTraceInstructions) {
     return fail(ErrorKind::kUsage, fmt::format("0x{:x} is no address of an instruction", line.pc),
-                "Addresses are multiples of 16 from the start of the function.");
+                fmt::format("Addresses are multiples of 16 from the start of the function, below 0x{:x}.",
+                            kInstructionBytes * kMaximumTraceInstructions));
   }
   const auto found = known_.find(static_cast<std::uint32_t>(index));
   if (found != known_.end()) {

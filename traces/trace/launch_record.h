@@ -31,7 +31,8 @@ struct LaunchRecord {
   std::vector<std::string> notes;            ///< for reports
 };
 
-inline constexpr std::uint32_t kMaximumTraceInstructions = 1U << 22;
+/// Instructions of the longest code that a trace can hold: it is one block of the file.
+inline constexpr std::uint32_t kMaximumTraceInstructions = 1U << 19;
 
 /// Both ways; decoding gives false for bytes that do not make sense, values out of range included.
 [[nodiscard]] Bytes encode_launch(const LaunchRecord& launch);
