@@ -152,9 +152,10 @@ std::string kernel_sites(const app::KernelResult& r, const cli::Palette& palette
 
 std::string kernel_coverage(const app::KernelResult& r) {
   const app::Coverage& c = r.coverage;
-  std::string text = fmt::format("{} mode: {} of {} SMs with work run every instruction ({} warp instructions)",
-                                 c.detailed ? "detailed" : "default", c.simulated_sms, c.sms_with_work,
-                                 si(static_cast<double>(c.instructions_simulated), ""));
+  std::string text =
+      fmt::format("{} mode: {} of {} with work {} every instruction ({} warp instructions)",
+                  c.detailed ? "detailed" : "default", c.simulated_sms, counted(c.sms_with_work, "SM"),
+                  c.simulated_sms == 1 ? "runs" : "run", si(static_cast<double>(c.instructions_simulated), ""));
   if (c.simulated_sms < c.sms_with_work) {
     text += ", the others send their requests";
   }
