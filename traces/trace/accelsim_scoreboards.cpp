@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <utility>
 
 namespace tilesim::traces::accelsim {
 
@@ -75,6 +76,7 @@ class Allocator {
   void share();
   [[nodiscard]] std::int64_t cost(const Instance& one, const Instance& other) const;
   void link_overlaps();
+  void add_overlap(std::size_t event, std::size_t other, std::int64_t cost);
   void set_waits();
   struct Pending {
     std::vector<std::uint8_t> written, read;  ///< scoreboards by register
@@ -88,9 +90,9 @@ class Allocator {
   std::vector<Event> events_;
   std::vector<std::array<std::size_t, 2>> events_of_;  ///< by operation: result, sources; kNowhere
   std::vector<Instance> instances_;
-  std::vector<std::vector<std::size_t>> instances_of_;         ///< by event
-  std::vector<std::map<std::size_t, std::int64_t>> overlaps_;  ///< by event: cost of sharing with another
-  std::vector<std::vector<std::size_t>> covered_;              ///< by event
+  std::vector<std::vector<std::size_t>> instances_of_;                       ///< by event
+  std::vector<std::vector<std::pair<std::size_t, std::int64_t>>> overlaps_;  ///< by event: cost of sharing with another
+  std::vector<std::vector<std::size_t>> covered_;                            ///< by event
 };
 
 /// The code in the order of its addresses, every loop twice.
@@ -237,8 +239,19 @@ std::int64_t Allocator::cost(const Instance& one, const Instance& other) const {
   return std::max<std::int64_t>(0, done(second) - std::max(done(first), path_[first.until].cycle));
 }
 
+void Allocator::add_overlap(std::size_t event, std::size_t other, std::int64_t cost) {
+  auto& known = overlaps_[event];
+  const auto found = std::find_if(known.rbegin(), known.rend(), [other](const auto& o) { return o.first == other; });
+  if (found != known.rend()) {
+    found->second += cost;
+  } else {
+    known.emplace_back(other, cost);
+  }
+}
+
 /// Events that are under way at the same time, with the cost of sharing.
 void Allocator::link_overlaps() {
+  constexpr std::size_t kMostOpen = 24;  // four times the scoreboards; who is open longer hinders nobody any more
   overlaps_.resize(events_.size());
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < instances_.size(); ++i) {  // by rising `from`
@@ -251,11 +264,14 @@ void Allocator::link_overlaps() {
       const std::size_t other = instances_[o].event;
       if (other != instance.event) {
         const std::int64_t added = cost(instance, instances_[o]) + 1;  // apart where that costs nothing
-        overlaps_[instance.event][other] += added;
-        overlaps_[other][instance.event] += added;
+        add_overlap(instance.event, other, added);
+        add_overlap(other, instance.event, added);
       }
     }
     open.push_back(i);
+    if (open.size() > kMostOpen) {
+      open.erase(open.begin());
+    }
   }
 }
 
