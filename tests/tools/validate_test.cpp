@@ -130,6 +130,10 @@ TEST_CASE("validate --ncu: a profile is listed, and compared with code and with 
                                       "1024", "--n", "1024", "--k", "1024", "--csv", "-"});
   REQUIRE(tile.exit_code == 0);
   CHECK(tile.out.starts_with("metric,unit,predicted,measured,error,error_unit\ngpu__time_duration.sum,ns,"));
+  const ProcessResult mangled = tilesim({"validate", "--ncu", profile, "--sass", listing(), "--args", args, "--kernel",
+                                         "_Z10sgemm_tileILi32ELi32ELi32ELi2ELi2ELi1ELi0EEviiiPKfS1_Pf", "--csv", "-"});
+  INFO(mangled.err);
+  CHECK(mangled.exit_code == 0);
   const ProcessResult other = tilesim({"validate", "--ncu", profile, "--sass", listing(), "--args",
                                        "i32:32,i32:32,i32:64,ptr:8KiB,ptr:8KiB,ptr:4KiB", "--grid", "1,1"});
   CHECK(other.exit_code == 0);

@@ -10,6 +10,7 @@
 #include "tools/tilesim/replay_flags.h"
 #include "tools/tilesim/tile_flags.h"
 #include "tools/tilesim/validate.h"
+#include "traces/sass/listing_reader.h"
 
 namespace tilesim::cli {
 
@@ -108,6 +109,16 @@ Result<app::KernelResult> predict(const Invocation& invocation, const model::Gpu
   return result;
 }
 
+/// --kernel as Nsight Compute spells it: demangled, and without the parameters, where spellings differ.
+std::string profiled_name(const Invocation& invocation) {
+  const std::string kernel = invocation.text("kernel").value_or("");
+  if (!kernel.starts_with("_Z")) {
+    return kernel;
+  }
+  const std::string demangled = traces::demangle(kernel);
+  return demangled.substr(0, demangled.find('('));
+}
+
 /// True if the flags name something to predict.
 bool has_kernel(const Invocation& invocation) {
   return invocation.has("sass") || invocation.has("cubin") || invocation.has("compile") || has_tile(invocation);
@@ -161,7 +172,7 @@ Result<ExitCode> validate_profile(const Invocation& invocation, const Setting& s
     return list_profile(setting, *profile, all);
   }
   const auto launch =
-      traces::choose_launch(*profile, invocation.text("kernel").value_or(""), invocation.text("launch").value_or(""));
+      traces::choose_launch(*profile, profiled_name(invocation), invocation.text("launch").value_or(""));
   if (!launch) {
     return tl::unexpected<Error>(launch.error());
   }

@@ -338,7 +338,7 @@ Result<std::vector<Recording>> read_recordings(const std::filesystem::path& fold
   std::error_code error;
   std::vector<std::filesystem::path> files;
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    if (entry->path().extension() == ".json") {
+    if (std::error_code ignored; entry->path().extension() == ".json" && entry->is_regular_file(ignored)) {
       files.push_back(entry->path());
     }
   }
@@ -369,6 +369,9 @@ Result<std::vector<Recording>> read_recordings(const std::filesystem::path& fold
 }
 
 Result<void> check_code(const RecordedCode& code) {
+  if (std::error_code ignored; !std::filesystem::is_regular_file(code.file, ignored)) {
+    return fail(ErrorKind::kUsage, "the recorded code is not there", kRemedy, code.file.string());
+  }
   const auto bytes = TextSource::read_all(code.file, kMostBytes);
   if (!bytes) {
     return tl::unexpected<Error>(bytes.error());
