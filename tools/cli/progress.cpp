@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 
 namespace tilesim::cli {
@@ -32,7 +33,7 @@ void Progress::update(std::size_t done, std::size_t total) {
   last_ = now;
   shown_ = true;
   const double left = seconds(start_) / static_cast<double>(done) * static_cast<double>(total - done);
-  const auto whole = static_cast<long>(left + 0.5);
+  const auto whole = std::lround(left);
   std::fputs(fmt::format("{}[{}/{}] simulated, {}:{:02} left", kErase, done, total, whole / 60, whole % 60).c_str(),
              stderr);
 }

@@ -40,6 +40,7 @@ std::vector<traces::Part> parts_of(const std::vector<traces::Recording>& recordi
     return traces::split(recordings);
   }
   std::vector<traces::Part> parts;
+  parts.reserve(recordings.size());
   for (const traces::Recording& recording : recordings) {
     parts.push_back(locked->contains(recording.name) ? traces::Part::kLocked : traces::Part::kDevelopment);
   }

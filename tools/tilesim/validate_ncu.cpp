@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 
 #include "tools/lib/prepared_kernel.h"
 #include "tools/lib/simulate_kernel.h"
@@ -31,7 +32,7 @@ KnownLaunch known_launch(const traces::ProfiledLaunch& launch) {
   constexpr double kMost = static_cast<double>(kMaxSharedBytes);
   const auto bytes = [&](const char* name) {
     const double value = value_of(launch, name).value_or(0.0);
-    return value >= 0.0 && value <= kMost ? static_cast<std::int64_t>(value + 0.5) : std::int64_t{0};
+    return value >= 0.0 && value <= kMost ? static_cast<std::int64_t>(std::llround(value)) : std::int64_t{0};
   };
   known.static_shared_bytes = bytes("launch__shared_mem_per_block_static");
   known.dynamic_shared_bytes = bytes("launch__shared_mem_per_block_dynamic");
@@ -111,7 +112,7 @@ Result<app::KernelResult> predict(const Invocation& invocation, const model::Gpu
 
 /// --kernel as Nsight Compute spells it: demangled, and without the parameters, where spellings differ.
 std::string profiled_name(const Invocation& invocation) {
-  const std::string kernel = invocation.text("kernel").value_or("");
+  std::string kernel = invocation.text("kernel").value_or("");
   if (!kernel.starts_with("_Z")) {
     return kernel;
   }

@@ -34,6 +34,8 @@ std::string quoted(const Json& json) {
   return text.size() > kLongest ? text.substr(0, kLongest) + "..." : text;
 }
 
+enum class May { kBeEmpty, kNotBeEmpty };
+
 /// Typed access to one object; the first thing that is wrong is kept, so that a list of reads needs one check.
 class Reader {
  public:
@@ -47,9 +49,10 @@ class Reader {
   [[nodiscard]] std::string at(const std::string& key) const { return where_.empty() ? key : where_ + "." + key; }
   [[nodiscard]] bool failed() const { return !error_.message.empty(); }
 
-  std::string text(const char* key) {
+  std::string text(const char* key, May may = May::kNotBeEmpty) {
     const Json* value = find(key);
-    if (value != nullptr && value->is_string() && !value->get_ref<const std::string&>().empty()) {
+    if (value != nullptr && value->is_string() &&
+        (may == May::kBeEmpty || !value->get_ref<const std::string&>().empty())) {
       return value->get<std::string>();
     }
     if (value != nullptr) {
@@ -212,7 +215,7 @@ void read_metrics(Reader reader, std::map<std::string, RecordedMetric>& metrics)
     Reader metric(json, reader.at(name), reader.error());
     RecordedMetric& m = metrics[name];
     m.value = metric.real("value", -kMost, kMost);
-    m.unit = metric.has("unit") && metric.json().at("unit") == "" ? "" : metric.text("unit");
+    m.unit = metric.text("unit", May::kBeEmpty);
     m.spread = metric.real("spread", 0.0, kMost);
     m.repeats = static_cast<int>(metric.integer("repeats", 1, kMostExtent));
   }
