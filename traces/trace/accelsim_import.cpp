@@ -132,6 +132,7 @@ Result<void> Importer::read_header() {
     return wrong(fmt::format("tracer version {} is not known", header_.tracer_version),
                  "Versions 1 to 6 are read; use a newer TileSim.");
   }
+  program_.set_architecture(header_.binary_version);
   warps_ = static_cast<int>((header_.block.count() + isa::kWarpSize - 1) / isa::kWarpSize);
   return {};
 }

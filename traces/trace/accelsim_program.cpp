@@ -214,7 +214,7 @@ std::uint32_t flops_per_lane(std::string_view opcode) {
 
 }  // namespace
 
-Result<OpcodeClass> classify(std::string_view opcode) {
+Result<OpcodeClass> classify(std::string_view opcode, int architecture) {
   const auto other =
       std::find_if(kOthers.begin(), kOthers.end(), [opcode](const NamedClass& c) { return names(c.name, opcode); });
   if (other != kOthers.end() && other->kind.control == ControlOp::kBranch) {
@@ -222,7 +222,12 @@ Result<OpcodeClass> classify(std::string_view opcode) {
   }
   const InstructionRow* best = nullptr;
   for (const InstructionRow& row : instruction_table()) {
-    if (names(row.mnemonic, opcode) && (best == nullptr || row.mnemonic.size() > best->mnemonic.size())) {
+    const auto better = [&](const InstructionRow& known) {
+      return row.mnemonic.size() != known.mnemonic.size()
+                 ? row.mnemonic.size() > known.mnemonic.size()
+                 : row.first_architecture <= architecture && architecture <= row.last_architecture;
+    };
+    if (names(row.mnemonic, opcode) && (best == nullptr || better(*best))) {
       best = &row;
     }
   }
@@ -250,7 +255,7 @@ int access_bytes(std::string_view opcode) {
 bool is_local(std::string_view opcode) { return names("LDL", opcode) || names("STL", opcode); }
 
 Result<ProgramBuilder::Known> ProgramBuilder::learn(const Line& line) const {
-  const auto kind = classify(line.opcode);
+  const auto kind = classify(line.opcode, architecture_);
   if (!kind) {
     return tl::unexpected<Error>(kind.error());
   }

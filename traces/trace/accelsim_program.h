@@ -28,8 +28,9 @@ struct OpcodeClass {
   isa::ControlOp control = isa::ControlOp::kNone;
 };
 
-/// Errors (kUsage, without `where`): an opcode that the machine does not have.
-[[nodiscard]] Result<OpcodeClass> classify(std::string_view opcode);
+/// Of the architecture's instruction set where that is known. Errors (kUsage, without `where`): an opcode that the
+/// machine does not have.
+[[nodiscard]] Result<OpcodeClass> classify(std::string_view opcode, int architecture = 90);
 
 /// Bytes that a lane moves: the first modifier that is a number, over 8; 16 for LDSM (a row per lane).
 [[nodiscard]] int access_bytes(std::string_view opcode);
@@ -39,6 +40,8 @@ struct OpcodeClass {
 
 class ProgramBuilder {
  public:
+  /// Of the code whose lines follow.
+  void set_architecture(int architecture) { architecture_ = architecture; }
   /// The instruction at line.pc: learnt at its first line, compared afterwards. Errors (kUsage, without `where`): an
   /// unknown opcode, an address that is no multiple of 16 or too large, another opcode than before at this address.
   [[nodiscard]] Result<isa::Instruction*> instruction(const Line& line);
@@ -58,6 +61,7 @@ class ProgramBuilder {
   };
   [[nodiscard]] Result<Known> learn(const Line& line) const;
 
+  int architecture_ = 90;
   std::map<std::uint32_t, Known> known_;  ///< by instruction index
   std::optional<std::uint32_t> exit_;
 };
