@@ -144,7 +144,7 @@ TEST_CASE("validate --ncu: a profile is listed, and compared with code and with 
 TEST_CASE("validate --ncu: all three forms, and what is refused", "[cli]") {
   const std::string folder = TILESIM_TEST_PROFILES;
   for (const auto& [name, form] : {std::pair{"long.csv", "a row per metric"}, std::pair{"wide.csv", "a row per launch"},
-                                   std::pair{"details.txt", "the details page"}}) {
+                                   std::pair{"details.txt", "text of a page"}}) {
     const ProcessResult list = tilesim({"validate", "--ncu", folder + "/" + name, "--all"});
     INFO(name << list.err);
     CHECK(list.exit_code == 0);

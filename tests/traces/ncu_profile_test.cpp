@@ -170,6 +170,21 @@ TEST_CASE("profile: the details page") {
   CHECK(value(parsed(replaced(kDetails, "\n", "\r\n")).launches[0], "gpu__time_duration.sum") == Approx(132540.0));
 }
 
+TEST_CASE("profile: the raw page as text") {
+  const NcuProfile p = parsed(
+      "  gemm(int) (4, 1, 1)x(256, 1, 1), Context 1, Stream 7, Device 0, CC 9.0\n"
+      "    ------------------------------ ------------ ------------\n"
+      "    Metric Name                     Metric Unit Metric Value\n"
+      "    ------------------------------ ------------ ------------\n"
+      "    dram__bytes.sum.per_second     Gbyte/second         1.25\n"
+      "    launch__registers_per_thread                         128\n"
+      "    ------------------------------ ------------ ------------\n");
+  REQUIRE(p.launches.size() == 1);
+  CHECK(p.launches[0].grid->x == 4);
+  CHECK(value(p.launches[0], "dram__bytes.sum.per_second") == Approx(1.25e9));
+  CHECK(value(p.launches[0], "launch__registers_per_thread") == 128.0);
+}
+
 TEST_CASE("profile: decimal commas, other separators, BOM") {
   std::string text = replaced(replaced(replaced(kLong, "8.41", "8,41"), "132.54", "132,54"), "261,281", "261.281");
   text = replaced(replaced(text, "37,962,752", "37.962.752"), "9,281", "9.281");

@@ -10,10 +10,11 @@ namespace {
 
 /// Labels of the sections SpeedOfLight, ComputeWorkloadAnalysis, MemoryWorkloadAnalysis, SchedulerStats,
 /// WarpStateStats, InstructionStats, LaunchStats and Occupancy of Nsight Compute 2021 to 2025.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 42> kLabels{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 43> kLabels{{
     {"Elapsed Cycles", "gpc__cycles_elapsed.max"},
     {"Duration", "gpu__time_duration.sum"},
     {"SM Active Cycles", "sm__cycles_active.avg"},
+    {"Average SM Active Cycles", "sm__cycles_active.avg"},
     {"SM Frequency", "smsp__cycles_elapsed.avg.per_second"},
     {"DRAM Frequency", "dram__cycles_elapsed.avg.per_second"},
     {"Executed Ipc Active", "sm__inst_executed.avg.per_cycle_active"},

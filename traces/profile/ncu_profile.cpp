@@ -287,6 +287,10 @@ class DetailsProfile {
 
   [[nodiscard]] static bool is_section(std::string_view line) { return trimmed(line).starts_with("Section: "); }
 
+  [[nodiscard]] static bool is_launch(std::string_view line) {
+    return line.find(", Context ") != kNowhere && line.find(", Stream ") != kNowhere;
+  }
+
   void add(std::string_view line, std::size_t number) {
     if (is_launch(line)) {
       begin_launch(trimmed(line));
@@ -306,10 +310,6 @@ class DetailsProfile {
     std::size_t unit = 0;
     std::size_t value = 0;
   };
-
-  [[nodiscard]] static bool is_launch(std::string_view line) {
-    return line.find(", Context ") != kNowhere && line.find(", Stream ") != kNowhere;
-  }
 
   [[nodiscard]] static bool is_heading(std::string_view line) {
     return line.find("Metric Name") != kNowhere && line.find("Metric Value") != kNowhere;
@@ -436,10 +436,11 @@ std::optional<char> csv_separator(std::string_view text) {
   return result;
 }
 
-bool has_sections(std::string_view text) {
+/// The raw page as text has launches, but no sections.
+bool is_page(std::string_view text) {
   bool found = false;
   for_each_line(text, [&found](std::string_view line, std::size_t) {
-    found = DetailsProfile::is_section(line);
+    found = DetailsProfile::is_section(line) || DetailsProfile::is_launch(line);
     return !found;
   });
   return found;
@@ -470,7 +471,7 @@ const char* to_string(ProfileForm form) {
     case ProfileForm::kDetails:
       break;
   }
-  return "text of the details page";
+  return "text of a page";
 }
 
 Result<NcuProfile> parse_ncu_profile(std::string_view text, const std::string& file) {
@@ -483,7 +484,7 @@ Result<NcuProfile> parse_ncu_profile(std::string_view text, const std::string& f
   if (const auto separator = csv_separator(text)) {
     return parse_csv(text, *separator, file);
   }
-  if (!has_sections(text)) {
+  if (!is_page(text)) {
     return fail(ErrorKind::kUsage, "this is no profile: neither CSV nor the details page of Nsight Compute",
                 "export one with 'ncu --csv', 'ncu --csv --page raw' or 'ncu --page details'; a report (.ncu-rep) "
                 "becomes one with 'ncu --import FILE --csv --page raw'",

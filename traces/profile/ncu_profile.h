@@ -3,7 +3,8 @@
 //   by
 //                        the labels of the report's sections
 //   --csv --page raw     one row per launch, one column per metric, a row of units above
-//   (text)               the details page: tables of three columns under "Section: ..."
+//   (text)               the details page, tables of three columns under "Section: ...", or the raw page, one table per
+//                        launch
 // Also `metric,unit,value` of one launch, as in traces/calibration/h200.
 #pragma once
 
