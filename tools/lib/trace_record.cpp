@@ -184,6 +184,7 @@ Result<Recording> copy_trace(const std::shared_ptr<const traces::TraceFile>& tra
                              const std::function<Result<void>(const RecordingEstimate&)>& announce) {
   const traces::TraceKernel kernel(trace);
   std::vector<std::uint64_t> ids;
+  ids.reserve(positions.size());
   for (const std::uint64_t position : positions) {
     ids.push_back(trace->ctas()[static_cast<std::size_t>(position)].id);
   }

@@ -141,13 +141,13 @@ template <int N>
 bool Executor<N>::run_across(Word* d) {
   switch (op_.function) {
     case Function::kShuffle:
-      if constexpr (N > 1) {
-        set_predicate(op_.predicate_out, lanes::shuffle(d, a(), b(), c(), op_.immediate));
-      }
-      return true;
     case Function::kTransposeMatrix:
       if constexpr (N > 1) {
-        lanes::transpose_matrix(d, a());
+        if (op_.function == Function::kShuffle) {
+          set_predicate(op_.predicate_out, lanes::shuffle(d, a(), b(), c(), op_.immediate));
+        } else {
+          lanes::transpose_matrix(d, a());
+        }
       }
       return true;
     case Function::kLeadingBit:

@@ -156,7 +156,7 @@ void Allocator::find_users() {
     }
     const auto each_result = [&op](auto&& what) {
       for (int part = 0; op.result >= 0 && part < op.result_values; ++part) {
-        what(static_cast<std::size_t>(op.result + part));
+        what(static_cast<std::size_t>(op.result) + static_cast<std::size_t>(part));
       }
     };
     each_result([&](std::size_t reg) {
@@ -329,7 +329,7 @@ void Allocator::pass(std::size_t index, Pending& pending) {
     needed |= pending.written[static_cast<std::size_t>(source.value)];
   }
   for (int part = 0; op.result >= 0 && part < op.result_values; ++part) {
-    const auto reg = static_cast<std::size_t>(op.result + part);
+    const auto reg = static_cast<std::size_t>(op.result) + static_cast<std::size_t>(part);
     needed |= pending.written[reg] | pending.read[reg];
   }
   op.code.wait_mask = static_cast<std::uint8_t>(needed);
@@ -348,7 +348,7 @@ void Allocator::pass(std::size_t index, Pending& pending) {
       }
     } else {
       for (int part = 0; part < producer.result_values; ++part) {
-        pending.written[static_cast<std::size_t>(producer.result + part)] |= bit;
+        pending.written[static_cast<std::size_t>(producer.result) + static_cast<std::size_t>(part)] |= bit;
       }
     }
   };
