@@ -8,6 +8,7 @@ namespace {
 
 std::vector<bool> blocked(const CtaBarriers& barriers, int warps) {
   std::vector<bool> result;
+  result.reserve(static_cast<std::size_t>(warps));
   for (int w = 0; w < warps; ++w) {
     result.push_back(barriers.blocks(w));
   }
