@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE=1
 build_all() {
   mkdir -p "$build"
   python3 gen.py
-  for program in runner memory start copies; do
+  for program in runner memory start copies l1_sets; do
     nvcc -O2 -std=c++20 -arch=sm_90 -Xcompiler -static-libstdc++,-static-libgcc -o "$build/$program" "$program.cu"
   done
 }
@@ -20,6 +20,7 @@ measure() {
   "$build/runner" "$build" "$1/sass.txt"
   "$build/memory" > "$1/memory.csv"
   "$build/copies" > "$1/copies.csv"
+  "$build/l1_sets" > "$1/l1_sets.csv"
   metrics=sm__cycles_active.avg,sm__cycles_active.max,sm__cycles_active.min,sm__cycles_elapsed.max
   if command -v ncu > /dev/null; then
     for cache in none all; do

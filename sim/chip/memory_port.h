@@ -35,8 +35,8 @@ struct GlobalAccessMark {
   std::uint32_t warp = 0;         ///< in its CTA
   std::uint32_t site = 0;         ///< instruction index
   bool write = false;
-  std::uint32_t first_line = 0;  ///< its lines in the list of the window
-  std::uint32_t line_count = 0;
+  std::uint32_t first_line = 0;  ///< what of it went out to the chip, in the list of the window
+  std::uint32_t line_count = 0;  ///< 0: the L1 had it all, or had asked for it
 };
 
 }  // namespace tilesim::sim

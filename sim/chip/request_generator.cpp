@@ -150,9 +150,12 @@ bool RequestGenerators::follow(std::span<const GlobalAccessMark> marks, std::spa
         continue;
       }
       bool done = false;
-      if (!emulate(followers_[f], running.emulated[f]->warp(static_cast<int>(mark.warp)), mark.time, done, out)) {
+      // What the leader's L1 held the follower's does too.
+      std::vector<MemoryRequest>& sent = mark.line_count != 0 ? out : held_back_;
+      if (!emulate(followers_[f], running.emulated[f]->warp(static_cast<int>(mark.warp)), mark.time, done, sent)) {
         return false;
       }
+      held_back_.clear();
     }
   }
   return true;

@@ -5,7 +5,8 @@
 // copy of the leader's is found out by emulating a few warps of both: the first, the last, and one that executes each
 // site. If it is, the leader's lines are repeated at that distance. If it is not (predicates at a ragged edge,
 // distances that are no multiple of a sector), the follower's CTA is emulated access by access in step with the
-// leader's. The L1 of a follower is not modelled: every access goes to the L2.
+// leader's. A follower's L1 holds what the leader's does at that access: only what the leader sends to the chip is
+// sent.
 #pragma once
 
 #include <cstdint>
@@ -94,6 +95,7 @@ class RequestGenerators {
   std::vector<Follower> followers_;  ///< those with more CTAs first
   std::unordered_map<std::uint32_t, Running> running_;
   std::vector<MemoryRequest> leftovers_;
+  std::vector<MemoryRequest> held_back_;
   isa::DynamicInstruction dynamic_;
   AccessAnalyzer analyzer_;
   AccessSite ignored_;  ///< sites count for simulated SMs only

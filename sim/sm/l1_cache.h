@@ -1,4 +1,7 @@
-// L1 data cache of an SM: sectored lines, write-through without allocation on stores, least recently used in a set.
+// L1 data cache of an SM: sectored lines, write-through without allocation on stores, least recently used in a set. All
+// bits of the line number choose the set, so that lines a power of two apart do not meet in one (measured:
+// traces/calibration/h200/l1_sets.csv): groups of bits are added modulo two, as published models of GPU caches do, and a
+// remainder stands for what is no power of two in the number of sets.
 // A sector that is on its way counts as a miss that joins the outstanding one.
 #pragma once
 
@@ -25,9 +28,11 @@ class L1Cache {
     std::uint64_t used = 0;
   };
   Way* find(std::uint64_t line);
+  [[nodiscard]] Way* set_of(std::uint64_t line);
 
   std::uint64_t sets_;
   int ways_;
+  unsigned folded_bits_ = 0;  ///< the power of two in the number of sets
   std::uint64_t clock_ = 0;
   std::vector<Way> storage_;
 };

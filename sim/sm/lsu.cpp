@@ -148,7 +148,12 @@ bool Lsu::try_start(const Request& request, Cycle now) {
     if (request.local) {
       start_local_store(request, now);
     } else {
-      leave_mark(request, now);
+      if (leave_mark(request, now)) {
+        const model::GlobalFootprint& footprint = footprints_[request.footprint];
+        for (int i = 0; i < footprint.line_count; ++i) {
+          add_to_mark(footprint.lines[i].line, footprint.lines[i].sector_mask);
+        }
+      }
       start_store(request, now);
     }
     return true;
@@ -274,18 +279,23 @@ void Lsu::end_groups(const Request& request) {
   }
 }
 
-void Lsu::leave_mark(const Request& request, Cycle now) {
-  const model::GlobalFootprint& footprint = footprints_[request.footprint];
-  if (keep_marks_ && !request.local && footprint.line_count != 0) {
-    marks_.push_back(GlobalAccessMark{
-        now, request.cta_ordinal, request.warp, request.site, request.op == isa::MemoryOp::kStoreGlobal,
-        static_cast<std::uint32_t>(mark_lines_.size()), static_cast<std::uint32_t>(footprint.line_count)});
-    mark_lines_.insert(mark_lines_.end(), footprint.lines.begin(), footprint.lines.begin() + footprint.line_count);
+bool Lsu::leave_mark(const Request& request, Cycle now) {
+  const bool left = keep_marks_ && !request.local && footprints_[request.footprint].line_count != 0;
+  if (left) {
+    marks_.push_back(GlobalAccessMark{now, request.cta_ordinal, request.warp, request.site,
+                                      request.op == isa::MemoryOp::kStoreGlobal,
+                                      static_cast<std::uint32_t>(mark_lines_.size()), 0});
   }
+  return left;
+}
+
+void Lsu::add_to_mark(std::uint64_t line, std::uint32_t sectors) {
+  mark_lines_.push_back(model::LineAccess{line, sectors});
+  ++marks_.back().line_count;
 }
 
 void Lsu::start_load(const Request& request, Cycle now) {
-  leave_mark(request, now);
+  const bool marked = leave_mark(request, now);
   std::uint32_t index;
   if (free_loads_.empty()) {
     index = static_cast<std::uint32_t>(loads_.size());
@@ -323,6 +333,10 @@ void Lsu::start_load(const Request& request, Cycle now) {
     const std::uint32_t asked = missing & pending.sectors;
     missing &= ~pending.sectors;
     const auto delay = static_cast<Cycle>(static_cast<double>(missed_lines) / p_.miss_lines_per_cycle);
+    const std::uint32_t sent = missing | (request.bypass ? asked : 0U);
+    if (marked && sent != 0) {
+      add_to_mark(access.line, sent);
+    }
     if (request.bypass && asked != 0) {  // what is asked for twice comes twice; the first counts
       outbox_.push_back(MemoryRequest{now + delay, access.line, asked, 0, sequence_++, false, false});
     }

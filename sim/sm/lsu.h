@@ -165,7 +165,9 @@ class Lsu {
   void end_of_mark(const Request& request, Cycle now);
   void end_of_copy(const Request& request, Cycle now);
   void end_groups(const Request& request);
-  void leave_mark(const Request& request, Cycle now);
+  /// True if a mark was left, to which add_to_mark() then adds what goes out to the chip.
+  bool leave_mark(const Request& request, Cycle now);
+  void add_to_mark(std::uint64_t line, std::uint32_t sectors);
   void use_data_pipe(Cycle now);
   void finish_shared(const Request& request, Cycle now);
   void release(const Request& request, std::uint8_t scoreboard, Cycle time);

@@ -61,7 +61,7 @@ const test::CorpusKernel& description_of(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("kernels of the corpus against measured ones") {
+TEST_CASE("kernels of the corpus against measured ones", "[corpus]") {
   const auto gpu = *model::find_gpu_spec("h200");
   test::Errors errors;
   for (auto& row : measured_rows()) {

@@ -69,6 +69,18 @@ TEST_CASE("CTAs that are moved copies send the same sectors as if simulated") { 
 
 TEST_CASE("a distance between CTAs that is no multiple of a sector") { check_same_traffic(kernel_of(65536 + 20)); }
 
+TEST_CASE("what the L1 holds is not sent again") {
+  SyntheticKernel kernel = kernel_of(65536);
+  kernel.trips = 20;
+  kernel.address = [](std::uint32_t index, std::uint64_t trip, std::uint64_t cta, int, int lane) {
+    return (std::uint64_t{1} << 32) + (std::uint64_t{index} << 28) + cta * 65536 + trip / 4 * 1024 +
+           static_cast<std::uint64_t>(lane) * 4;
+  };
+  check_same_traffic(kernel);
+  // Two loads of a line each in five groups of trips, which all warps share.
+  CHECK(simulate_on(kernel, one_of_each(kernel)).chip.l2_read_sectors == 300 * 5 * 2 * 4);
+}
+
 TEST_CASE("a ragged edge: lanes, warps and whole accesses switched off in some CTAs") {
   SyntheticKernel kernel = kernel_of(65536);
   kernel.mask = [](std::uint32_t index, std::uint64_t cta, int warp) {

@@ -9,6 +9,7 @@
 #include "tests/traces/corpus_launch.h"
 #include "traces/cubin/cubin_reader.h"
 #include "traces/emulator/functional.h"
+#include "traces/emulator/main_loop.h"
 
 namespace tilesim::traces {
 
@@ -54,6 +55,28 @@ TEST_CASE("every kernel of the corpus runs to its end in the machine, or is know
     ++timed;
   }
   CHECK(timed == test::corpus_kernels().size() - partial.size());
+}
+
+TEST_CASE("a short inner loop does not stand for the kernel: the loop around it does") {
+  // 16 trips for the rows of a tile, without unrolling, in the loop over K / 16 tiles.
+  for (const test::CorpusKernel& kernel : test::corpus_kernels()) {
+    if (kernel.name != "sgemm_register_tile") {
+      continue;
+    }
+    const auto cubin = parse_cubin(test::corpus_cubin(kernel.source, 90), kernel.source);
+    REQUIRE(cubin.has_value());
+    const auto chosen = choose_kernel(*cubin, kernel.name);
+    REQUIRE(chosen.has_value());
+    const CorpusLaunch launch(kernel, {64, 64, 1600, 1, 1}, (*chosen)->static_shared_bytes);
+    const auto stream = SassKernel::create(*decode_kernel(**chosen), launch.launch());
+    REQUIRE(stream.has_value());
+    const auto loop = find_main_loop(**stream);
+    REQUIRE(loop.has_value());
+    REQUIRE(loop->has_value());
+    CHECK((*loop)->trips == 100);
+    return;
+  }
+  FAIL("sgemm_register_tile is not in the corpus");
 }
 
 }  // namespace tilesim::traces

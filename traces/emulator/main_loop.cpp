@@ -20,6 +20,21 @@ MainLoop& entry(std::map<std::uint32_t, MainLoop>& loops, const isa::Program& pr
   return place->second;
 }
 
+bool encloses(const MainLoop& outer, const MainLoop& inner) {
+  return outer.branch != inner.branch && outer.target <= inner.target && outer.branch >= inner.branch;
+}
+
+/// The smallest loop around `inner`; null if there is none.
+const MainLoop* loop_around(const std::map<std::uint32_t, MainLoop>& loops, const MainLoop& inner) {
+  const MainLoop* found = nullptr;
+  for (const auto& [branch, loop] : loops) {
+    if (loop.taken > 0 && encloses(loop, inner) && (found == nullptr || loop.body < found->body)) {
+      found = &loop;
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 Result<std::optional<MainLoop>> find_main_loop(const SassKernel& kernel, std::uint64_t limit) {
@@ -52,7 +67,15 @@ Result<std::optional<MainLoop>> find_main_loop(const SassKernel& kernel, std::ui
   if (best == loops.end() || best->second.taken == 0) {
     return std::nullopt;
   }
-  return best->second;
+  const MainLoop* chosen = &best->second;
+  while (chosen->trips <= kTripsInARow * (chosen->trips - chosen->taken)) {
+    const MainLoop* around = loop_around(loops, *chosen);
+    if (around == nullptr) {
+      break;
+    }
+    chosen = around;
+  }
+  return *chosen;
 }
 
 }  // namespace tilesim::traces
