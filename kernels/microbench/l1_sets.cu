@@ -1,6 +1,6 @@
 // How many lines that are a stride apart the L1 keeps: one thread goes round N of them, the first round untimed. A
-// round of hits takes 31 to 40 cycles a load, of misses over 200. With strides of a power of two, the lines that fit tell
-// the ways of a set and whether higher address bits choose the set too.
+// round of hits takes 31 to 40 cycles a load, of misses over 200. With strides of a power of two, the lines that fit
+// tell the ways of a set and whether higher address bits choose the set too.
 //   l1_sets          prints stride, lines, cycles per load
 #include <cstdint>
 #include <cstdio>

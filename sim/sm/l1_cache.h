@@ -1,8 +1,8 @@
 // L1 data cache of an SM: sectored lines, write-through without allocation on stores, least recently used in a set. All
 // bits of the line number choose the set, so that lines a power of two apart do not meet in one (measured:
-// traces/calibration/h200/l1_sets.csv): groups of bits are added modulo two, as published models of GPU caches do, and a
-// remainder stands for what is no power of two in the number of sets.
-// A sector that is on its way counts as a miss that joins the outstanding one.
+// traces/calibration/h200/l1_sets.csv): groups of bits are added modulo two, as published models of GPU caches do, and
+// a remainder stands for what is no power of two in the number of sets. A sector that is on its way counts as a miss
+// that joins the outstanding one.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,8 @@
 namespace tilesim::traces {
 
 inline constexpr std::uint64_t kMaximumLoopInstructions = std::uint64_t{1} << 36;
-/// Trips in a row from which on a loop can stand for the kernel: what the longer of the runs that are extrapolated takes.
+/// Trips in a row from which on a loop can stand for the kernel: what the longer of the runs that are extrapolated
+/// takes.
 inline constexpr std::uint64_t kTripsInARow = 64;
 
 struct MainLoop {
@@ -22,9 +23,9 @@ struct MainLoop {
 };
 
 /// Emulates warp 0 of CTA 0 and returns the backward branch with the most instructions in all executions of its body,
-/// or, if that loop is left after kTripsInARow trips or fewer, the loop around it: short inner loops repeat with what is
-/// between them. nullopt if none is taken. Errors (kUsage): as WarpStream::step(), without memory checks; more than `limit`
-/// instructions in loops.
+/// or, if that loop is left after kTripsInARow trips or fewer, the loop around it: short inner loops repeat with what
+/// is between them. nullopt if none is taken. Errors (kUsage): as WarpStream::step(), without memory checks; more than
+/// `limit` instructions in loops.
 [[nodiscard]] Result<std::optional<MainLoop>> find_main_loop(const SassKernel& kernel,
                                                              std::uint64_t limit = kMaximumLoopInstructions);
 
