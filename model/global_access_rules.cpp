@@ -1,6 +1,7 @@
 #include "model/global_access_rules.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cassert>
 
@@ -69,6 +70,38 @@ void global_footprint(std::span<const std::uint64_t, 32> addresses, std::uint32_
       collector.add(first >> kLineShift, sector_bits(first_sector, 3));
       collector.add(last >> kLineShift, sector_bits(0, last_sector));
     }
+  }
+  out.sector_count = 0;
+  for (int i = 0; i < out.line_count; ++i) out.sector_count += std::popcount(out.lines[i].sector_mask);
+}
+
+void bypass_requests(std::span<const std::uint64_t, 32> global, std::span<const std::uint32_t, 32> shared,
+                     std::uint32_t active_mask, GlobalFootprint& out) {
+  struct Place {
+    std::uint32_t row;                    // of shared memory
+    std::array<std::uint32_t, 4> sector;  // of the row, by sector of the line; valid where the request has the latter
+  };
+  std::array<Place, 32> places;  // filled as far as out.lines
+  out.line_count = 0;
+  for (std::uint32_t lanes = active_mask; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(lanes));
+    const std::uint64_t line = global[lane] >> kLineShift;
+    const auto from = static_cast<unsigned>(global[lane] >> kSectorShift) & 3U;
+    const std::uint32_t row = shared[lane] >> kLineShift;
+    const std::uint32_t to = shared[lane] >> kSectorShift & 3U;
+    const auto takes = [&](int i) {
+      const bool has = (out.lines[i].sector_mask >> from & 1U) != 0;
+      return out.lines[i].line == line && places[i].row == row && (!has || places[i].sector[from] == to);
+    };
+    int i = 0;
+    while (i < out.line_count && !takes(i)) ++i;
+    if (i == out.line_count) {
+      out.lines[i] = {line, 0};
+      places[i].row = row;
+      ++out.line_count;
+    }
+    out.lines[i].sector_mask |= 1U << from;
+    places[i].sector[from] = to;
   }
   out.sector_count = 0;
   for (int i = 0; i < out.line_count; ++i) out.sector_count += std::popcount(out.lines[i].sector_mask);

@@ -33,4 +33,15 @@ struct GlobalFootprint {
 void global_footprint(std::span<const std::uint64_t, 32> addresses, std::uint32_t active_mask, int access_bytes,
                       GlobalFootprint& out);
 
+/// What LDGSTS.BYPASS asks the L2 for: `global` and `shared` one address per lane, 16 bytes each. What a request brings
+/// is written into one 128-byte row of shared memory, each sector into one sector of it. So lanes share a request if
+/// line and row agree, unless a sector's halves go to different sectors: then it comes twice. A line is in `out` once
+/// for each of its requests. A copy of 512 bytes of which every other row lies 16 bytes off in shared memory (rows
+/// padded by 16 bytes) therefore takes 24 sectors instead of 16.
+/// Source: Nsight Compute on an H200 (l1tex__m_xbar2l1tex_read_sectors, lts__t_requests_srcunit_tex_op_read): 24
+/// sectors for 8 rows of 64 bytes at a pitch of 80 and for 4 of 128 at 144, with 10.3 of 10.5 requests for the latter;
+/// 16 without padding, swizzled or not.
+void bypass_requests(std::span<const std::uint64_t, 32> global, std::span<const std::uint32_t, 32> shared,
+                     std::uint32_t active_mask, GlobalFootprint& out);
+
 }  // namespace tilesim::model

@@ -53,7 +53,7 @@
   FIELD(queue_entries, Int, "requests", 1, 256, "memory instructions a sub-partition queues before its warps see a throttle") \
   FIELD(shared_queue_entries, Int, "requests", 1, 256, "requests queued in the SM-wide stage behind the sub-partition queues") \
   FIELD(slot_release_cycles, Int, "cycles", 0, 64, "start of a request's transfer to the reuse of its place in the queue of the sub-partition") \
-  FIELD(retry_cycles, Int, "cycles", 0, 4096, "a warp that got a place in a full queue lets other waiting warps go first for so long") \
+  FIELD(turn_warps, Int, "warps", 1, 32, "warps that take turns at a full queue, the highest slots first") \
   FIELD(transfer_start_cycles, Int, "cycles", 0, 64, "issue of a request to the start of its transfer, unloaded") \
   FIELD(transfer_cycles_per_register, Int, "cycles", 1, 64, "cycles to move one 32-bit source register of a request to the MIO")
 
@@ -67,9 +67,9 @@
   FIELD(commit_latency, Int, "cycles", 1, 1000, "LDGDEPBAR with no copy outstanding, issue to its scoreboard") \
   FIELD(copy_latency, Int, "cycles", 1, 1000, "LDGSTS.128, L1 hit, no conflict, issue to its group's scoreboard") \
   FIELD(copy_lookup_interval, Int, "cycles", 1, 64, "between address phases of LDGSTS, whole SM") \
-  FIELD(bypass_latency, Int, "cycles", 1, 10000, "LDGSTS.BYPASS: last data back in the SM to the end of the group") \
-  FIELD(copy_gather_cycles, Real, "cycles", 0, 1000, "data pipe per wavefront of an LDGSTS that takes its data from several lines") \
-  FIELD(copies_waiting, Int, "requests", 1, 1000, "LDGSTS between the MIO queues and their look-up, whole SM")
+  FIELD(copies_waiting, Int, "requests", 1, 1000, "LDGSTS between the MIO queue of a sub-partition and their requests to the L2") \
+  FIELD(bypass_request_interval, Real, "cycles", 0.1, 64, "between requests of LDGSTS.BYPASS to the L2, whole SM") \
+  FIELD(bypass_latency, Int, "cycles", 1, 10000, "LDGSTS.BYPASS: last data back in the SM to the end of the group")
 
 #define TILESIM_SPEC_L1(FIELD) \
   FIELD(capacity_bytes, Int, "B", 1024, 1073741824, "L1 data cache and shared memory together, per SM") \
@@ -91,6 +91,9 @@
   FIELD(hit_latency, Real, "cycles", 1, 100000, "LDG.32 L1 miss and L2 hit, issue to dependent issue") \
   FIELD(hit_latency_spread, Real, "cycles", 0, 100000, "half the distance between the near and the far latency group") \
   FIELD(remote_first_touch, Real, "cycles", 0, 100000, "extra latency of the first read of a line that the other partition holds") \
+  FIELD(reference_clock_mhz, Real, "MHz", 1, 100000, "SM clock that the bandwidths of a GPC and of the chip are counted in; the L2 keeps its own") \
+  FIELD(request_bytes, Real, "B", 0, 128, "what a request counts at least in bytes_per_cycle_chip") \
+  FIELD(joined_share, Real, "1", 0, 1, "what a read counts that joins one of the other SM of its TPC, against one of its own") \
   FIELD(bytes_per_cycle_sm, Real, "B/cycle", 0.1, 100000, "read bandwidth of one SM") \
   FIELD(bytes_per_cycle_gpc, Real, "B/cycle", 0.1, 100000, "read bandwidth of one GPC") \
   FIELD(bytes_per_cycle_chip, Real, "B/cycle", 0.1, 1000000, "read bandwidth of the chip") \

@@ -164,7 +164,8 @@ class Simulation {
       taken_ = request.time;
       const Cycle ready = request.write ? memory_.write(request) : memory_.read(request);
       if (request.wants_response) {
-        sms_[request.sm]->deliver(MemoryResponse{ready, request.line, request.sectors, request.sm, request.write});
+        sms_[request.sm]->deliver(
+            MemoryResponse{ready, request.line, request.sectors, request.sm, request.write, request.waiter});
       }
     }
     std::erase_if(requests_, [end](const MemoryRequest& request) { return request.time < end; });

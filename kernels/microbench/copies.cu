@@ -2,7 +2,7 @@
 // data pipe, and how many fit into a cycle? Forms differ in the global side (rows of a matrix), the shared side (pitch
 // of the rows), the width and .cg against .ca. One CTA; everything copied lies in the L2 after the first pass.
 // Prints rows form,copying warps,loading warps,cycles per copy,ldmatrix.x4 per 4 cycles.
-// The simulator's lsu.copy_gather_cycles and lsu.copies_waiting, fitted so far, can be measured with it.
+// All copies of a warp go to one place in shared memory; copy_groups.cu gives each its own.
 #include <cuda_runtime.h>
 
 #include <cstdint>

@@ -26,8 +26,12 @@ ChipParameters make_chip_parameters(const model::GpuSpec& spec, double clock_mhz
   p.dram_extra = std::max<Cycle>(0, rounded(spec.dram.latency_ns * cycles_per_ns - spec.l2.hit_latency));
   p.dram_extra_spread = rounded(spec.dram.latency_spread_ns * cycles_per_ns);
   p.sm_bytes_per_cycle = spec.l2.bytes_per_cycle_sm;
-  p.gpc_bytes_per_cycle = spec.l2.bytes_per_cycle_gpc;
-  p.chip_bytes_per_cycle = spec.l2.bytes_per_cycle_chip;
+  // The L2 and the way to it keep their own clock: to a slower SM they bring more per cycle.
+  const double slower = spec.l2.reference_clock_mhz / clock_mhz;
+  p.gpc_bytes_per_cycle = spec.l2.bytes_per_cycle_gpc * slower;
+  p.chip_bytes_per_cycle = spec.l2.bytes_per_cycle_chip * slower;
+  p.joined_share = spec.l2.joined_share;
+  p.request_bytes = spec.l2.request_bytes;
   p.dram_bytes_per_cycle = spec.dram.read_bytes_per_second / cycles_per_second;
   p.dram_write_bytes_per_cycle = spec.dram.write_bytes_per_second / cycles_per_second;
   p.write_sectors_per_cycle = spec.l2.write_sectors_per_cycle_chip;

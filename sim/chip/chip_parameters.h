@@ -19,7 +19,9 @@ struct ChipParameters {
   Cycle dram_extra_spread = 95;  ///< added or taken away by line
   double sm_bytes_per_cycle = 123.0;
   double gpc_bytes_per_cycle = 640.0;
-  double chip_bytes_per_cycle = 4450.0;
+  double chip_bytes_per_cycle = 4739.0;
+  double joined_share = 0.58;   ///< what a joined read counts for GPC and chip
+  double request_bytes = 58.0;  ///< what a request counts at least in chip_bytes_per_cycle
   double dram_bytes_per_cycle = 2300.0;
   double dram_write_bytes_per_cycle = 2200.0;
   double write_sectors_per_cycle = 45.0;  ///< writes that the L2 takes, all SMs together

@@ -8,6 +8,9 @@
 
 namespace tilesim::sim {
 
+/// The data are for whoever waits for the line.
+inline constexpr std::uint32_t kAnyWaiter = ~std::uint32_t{0};
+
 /// Sectors of one 128-byte line, leaving an SM.
 struct MemoryRequest {
   Cycle time = 0;             ///< leaves the L1
@@ -16,7 +19,8 @@ struct MemoryRequest {
   std::uint32_t sm = 0;
   std::uint32_t sequence = 0;  ///< order among requests of one SM
   bool write = false;
-  bool wants_response = true;  ///< false for SMs that are present as request generators
+  bool wants_response = true;         ///< false for SMs that are present as request generators
+  std::uint32_t waiter = kAnyWaiter;  ///< whom the SM gives the data to; comes back with the response
 };
 
 /// The sectors of a read, arriving at the SM's L1; or the L2's word that it has taken those of a write.
@@ -26,6 +30,7 @@ struct MemoryResponse {
   std::uint32_t sectors = 0;
   std::uint32_t sm = 0;
   bool write = false;
+  std::uint32_t waiter = kAnyWaiter;
 };
 
 /// One warp-level access to global memory by a simulated SM: what request generators repeat for their own CTAs.

@@ -20,18 +20,19 @@ Cycle MemorySystem::read(const MemoryRequest& request) {
   const Cycle least = request.time + p_.window();
   const bool on_its_way = joinable.line == request.line && joinable.sm != request.sm && joinable.ready > request.time &&
                           (request.sectors & ~joinable.sectors) == 0;
-  if (on_its_way) {
-    return std::max(joinable.ready, least);
-  }
   const double bytes = std::popcount(request.sectors) * p_.sector_bytes;
   double start = static_cast<double>(request.time);
-  const auto pass = [&start, bytes](double& free, double bandwidth) {
+  const auto pass = [&start](double& free, double cycles) {
     start = std::max(start, free);
-    free = start + bytes / bandwidth;
+    free = start + cycles;
   };
-  pass(sm_free_[request.sm], p_.sm_bytes_per_cycle);
-  pass(gpc_free_[gpc_of(request.sm)], p_.gpc_bytes_per_cycle);
-  pass(chip_free_, p_.chip_bytes_per_cycle);
+  pass(sm_free_[request.sm], bytes / p_.sm_bytes_per_cycle);
+  const double share = on_its_way ? p_.joined_share : 1.0;
+  pass(gpc_free_[gpc_of(request.sm)], share * bytes / p_.gpc_bytes_per_cycle);
+  pass(chip_free_, share * std::max(bytes, p_.request_bytes) / p_.chip_bytes_per_cycle);
+  if (on_its_way) {
+    return std::max({joinable.ready, static_cast<Cycle>(std::ceil(start)) + p_.window(), least});
+  }
   const Cycle ready = std::max(from_l2(request, start), least);
   joinable = Joinable{request.line, request.sectors, request.sm, ready};
   return ready;

@@ -1,11 +1,12 @@
 // Everything behind the SMs' L1: ports of SMs and GPCs, the L2, DRAM. One request is one line with a sector mask;
 // requests must come in the order (time, SM, sequence).
 //
-// A read passes the servers SM port -> GPC port -> chip (each bytes / bandwidth), then takes the L2 latency, which
-// differs by line and SM position for good; a sector that L2 lacks adds the DRAM queue and latency, and the first read
-// by a partition of the L2 (GPCs share one) that has no copy of the line adds the way to the other. The two SMs of a
-// TPC that both ask for the same sectors while they are on their way share one request. Source: H200 microbenchmarks,
-// L2 and DRAM latency and bandwidth.
+// A read passes the servers SM port -> GPC port -> chip (each bytes / bandwidth; the chip's slices take a request at a
+// time, so that a small one counts more than its bytes there), then takes the L2 latency, which differs by line and SM
+// position for good; a sector that L2 lacks adds the DRAM queue and latency, and the first read by a partition of the
+// L2 (GPCs share one) that has no copy of the line adds the way to the other. The two SMs of a TPC that both ask for
+// the same sectors while they are on their way share one request, which takes less of GPC and chip than two. Source:
+// H200 microbenchmarks, L2 and DRAM latency and bandwidth.
 #pragma once
 
 #include <array>

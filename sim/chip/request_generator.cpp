@@ -198,6 +198,9 @@ bool RequestGenerators::emulate(Follower& follower, isa::WarpStream& warp, Cycle
     return true;
   }
   const isa::Instruction& instruction = program.instructions[dynamic_.index];
+  if (instruction.memory == isa::MemoryOp::kCopyAsync) {
+    analyzer_.shared(dynamic_, ignored_);  // the requests of a copy depend on its shared side
+  }
   analyzer_.global(dynamic_, ignored_, footprint_);
   const bool write = instruction.memory == isa::MemoryOp::kStoreGlobal;
   for (int i = 0; i < footprint_.line_count; ++i) {

@@ -56,29 +56,36 @@ int AccessAnalyzer::shared(const isa::DynamicInstruction& dynamic, AccessSite& s
 
 namespace {
 
-/// Each wavefront of a copy asks for its own lines, also for those that another one asks for. Returns how many
-/// wavefronts take their data from several lines.
+/// Requests of a copy. Through the L1 each wavefront asks for its own lines, also for those that another one asks for.
+/// Returns the sectors that the wavefronts look up.
 int copy_footprint(const isa::DynamicInstruction& dynamic, const model::CopyWavefronts& wavefronts, int bytes,
                    model::GlobalFootprint& footprint) {
   std::array<std::uint64_t, isa::kWarpSize> addresses{};
+  std::array<std::uint32_t, isa::kWarpSize> shared{};
   std::uint32_t reading = 0;
+  bool bypass = false;
   for (std::uint32_t left = dynamic.active_mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(left));
-    addresses[lane] = isa::CopyLane::of(dynamic.addresses[lane]).global;
-    reading |= addresses[lane] != 0 ? left & (0U - left) : 0U;
+    const isa::CopyLane copy = isa::CopyLane::of(dynamic.addresses[lane]);
+    addresses[lane] = copy.global;
+    shared[lane] = copy.shared;
+    bypass = copy.bypass;
+    reading |= copy.global != 0 ? left & (0U - left) : 0U;
   }
   footprint.line_count = 0;
   footprint.sector_count = 0;
-  int gathering = 0;
   for (int i = 0; i < wavefronts.count; ++i) {
     model::GlobalFootprint part;
     model::global_footprint(addresses, reading & wavefronts.lanes[static_cast<std::size_t>(i)], bytes, part);
     std::copy_n(part.lines.begin(), part.line_count, footprint.lines.begin() + footprint.line_count);
     footprint.line_count += part.line_count;
     footprint.sector_count += part.sector_count;
-    gathering += part.line_count > 1 ? 1 : 0;
   }
-  return gathering;
+  const int looked_up = footprint.sector_count;
+  if (bypass) {
+    model::bypass_requests(addresses, shared, reading, footprint);
+  }
+  return looked_up;
 }
 
 void local_footprint(const isa::DynamicInstruction& dynamic, int bytes, model::GlobalFootprint& footprint) {
@@ -100,18 +107,21 @@ void local_footprint(const isa::DynamicInstruction& dynamic, int bytes, model::G
 int AccessAnalyzer::global(const isa::DynamicInstruction& dynamic, AccessSite& site,
                            model::GlobalFootprint& footprint) const {
   const isa::Instruction& inst = program_.instructions[dynamic.index];
-  int gathering = 0;
+  int looked_up = 0;
   if (inst.memory == isa::MemoryOp::kCopyAsync) {
-    gathering = copy_footprint(dynamic, memory_[dynamic.index].copy, inst.access_bytes, footprint);
+    looked_up = copy_footprint(dynamic, memory_[dynamic.index].copy, inst.access_bytes, footprint);
   } else if (isa::is_local(dynamic)) {
     local_footprint(dynamic, inst.access_bytes, footprint);
   } else {
     model::global_footprint(dynamic.addresses, dynamic.active_mask, inst.access_bytes, footprint);
   }
+  if (inst.memory != isa::MemoryOp::kCopyAsync) {
+    looked_up = footprint.sector_count;
+  }
   ++site.requests;
-  site.sectors += static_cast<std::uint64_t>(footprint.sector_count);
+  site.sectors += static_cast<std::uint64_t>(looked_up);
   site.lines += static_cast<std::uint64_t>(footprint.line_count);
-  return gathering;
+  return looked_up;
 }
 
 }  // namespace tilesim::sim

@@ -25,9 +25,9 @@ class AccessAnalyzer {
   int shared(const isa::DynamicInstruction& dynamic, AccessSite& site);
 
   /// Lines and sectors of a global or local access with at least one active lane; adds to the site's counters. None for
-  /// a copy that only writes zeros; a line is in there once for each wavefront of a copy that asks for it. A copy's
-  /// shared side must have been looked at before.
-  /// Returns how many wavefronts of a copy take their data from several lines.
+  /// a copy that only writes zeros; a line is in there once for each request of a copy for it. A copy's shared side
+  /// must have been looked at before. Returns the sectors that are looked up in the L1, which for copies are those of
+  /// each wavefront.
   int global(const isa::DynamicInstruction& dynamic, AccessSite& site, model::GlobalFootprint& footprint) const;
 
  private:

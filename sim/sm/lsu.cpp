@@ -71,15 +71,15 @@ void Lsu::enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std
     const auto lane = static_cast<std::size_t>(std::countr_zero(dynamic.active_mask));
     request.bypass = isa::CopyLane::of(dynamic.addresses[lane]).bypass;
   }
-  if (inst.memory == isa::MemoryOp::kCopyAsync || (is_shared(request) && inst.memory != isa::MemoryOp::kNone)) {
+  const bool shared = is_shared(request) && inst.memory != isa::MemoryOp::kNone;
+  if (dynamic.active_mask != 0 && (inst.memory == isa::MemoryOp::kCopyAsync || shared)) {
     request.wavefronts = static_cast<std::uint16_t>(analyzer_.shared(dynamic, site));
   }
   if (isa::is_global(inst.memory)) {
     const int index = new_footprint();
     request.footprint = static_cast<std::uint16_t>(index);
     request.active_bytes = static_cast<std::uint32_t>(std::popcount(dynamic.active_mask)) * inst.access_bytes;
-    const int gathering = analyzer_.global(dynamic, site, footprints_[index]);
-    request.gather = static_cast<std::uint16_t>(request.bypass ? std::lround(gathering * p_.copy_gather) : 0);
+    request.sectors = static_cast<std::uint16_t>(analyzer_.global(dynamic, site, footprints_[index]));
     request.local = isa::is_local(dynamic) && inst.memory != isa::MemoryOp::kCopyAsync;
   }
   queues_[sub].push_back(request);
@@ -94,11 +94,12 @@ void Lsu::start_transfers(Cycle now) {
     if (queue.empty() || link_free_[sub] > now || queue.front().ready > now || credits_used_ >= p_.mio_shared_queue) {
       continue;
     }
-    const bool copy = queue.front().op == isa::MemoryOp::kCopyAsync;
-    if (copy && copies_full()) {
-      continue;
+    if (queue.front().op == isa::MemoryOp::kCopyAsync) {
+      if (copies_full(sub)) {
+        continue;
+      }
+      ++copies_staged_[sub];
     }
-    copies_staged_ += copy ? 1 : 0;
     Request request = queue.front();
     queue.pop_front();
     events_.schedule(now + p_.mio_slot_release,
@@ -106,7 +107,9 @@ void Lsu::start_transfers(Cycle now) {
     const Cycle there = now + request.registers * p_.mio_per_register;
     link_free_[sub] = there;
     request.ready = there;
-    release(request, request.read_scoreboard, there + 1);
+    if (request.op != isa::MemoryOp::kCopyAsync) {
+      release(request, request.read_scoreboard, there + 1);  // copies: with their look-up
+    }
     stage_.push_back(request);
     stage_others_ += is_shared(request) ? 0 : 1;
     ++credits_used_;
@@ -119,7 +122,6 @@ void Lsu::start_executions(Cycle now) {
     copy_writes_.pop_front();
     --copies_ready_;
   }
-  end_gathering(now);
   bool place_free = execution_place_free();
   if (!place_free && stage_others_ == 0) {
     return;
@@ -148,12 +150,7 @@ bool Lsu::try_start(const Request& request, Cycle now) {
     if (request.local) {
       start_local_store(request, now);
     } else {
-      if (leave_mark(request, now)) {
-        const model::GlobalFootprint& footprint = footprints_[request.footprint];
-        for (int i = 0; i < footprint.line_count; ++i) {
-          add_to_mark(footprint.lines[i].line, footprint.lines[i].sector_mask);
-        }
-      }
+      leave_mark(request, now);
       start_store(request, now);
     }
     return true;
@@ -169,29 +166,11 @@ bool Lsu::try_start(const Request& request, Cycle now) {
 }
 
 bool Lsu::try_start_load(const Request& request, Cycle now) {
-  if (request.op == isa::MemoryOp::kCopyAsync) {
-    if (gathering_.has_value() || (writes(request) && copies_ready_ >= p_.concurrent_requests)) {
-      return false;
-    }
-    if (request.gather != 0) {
-      gathering_ = request;
-      gather_left_ = request.gather;
-      return true;
-    }
-  }
-  if (tag_free_ > now) {
+  if (tag_free_ > now || (writes(request) && copies_ready_ >= p_.concurrent_requests)) {
     return false;
   }
   start_load(request, now);
   return true;
-}
-
-/// A copy that has been gathered is looked up.
-void Lsu::end_gathering(Cycle now) {
-  if (gathering_.has_value() && gather_left_ == 0 && tag_free_ <= now) {
-    start_load(*gathering_, now);
-    gathering_.reset();
-  }
 }
 
 /// An LDGDEPBAR has passed the queue at `now`.
@@ -279,23 +258,24 @@ void Lsu::end_groups(const Request& request) {
   }
 }
 
-bool Lsu::leave_mark(const Request& request, Cycle now) {
-  const bool left = keep_marks_ && !request.local && footprints_[request.footprint].line_count != 0;
-  if (left) {
+void Lsu::leave_mark(const Request& request, Cycle now) {
+  marking_ = keep_marks_ && !request.local && footprints_[request.footprint].line_count != 0;
+  if (marking_) {
     marks_.push_back(GlobalAccessMark{now, request.cta_ordinal, request.warp, request.site,
                                       request.op == isa::MemoryOp::kStoreGlobal,
                                       static_cast<std::uint32_t>(mark_lines_.size()), 0});
   }
-  return left;
 }
 
 void Lsu::add_to_mark(std::uint64_t line, std::uint32_t sectors) {
-  mark_lines_.push_back(model::LineAccess{line, sectors});
-  ++marks_.back().line_count;
+  if (marking_) {
+    mark_lines_.push_back(model::LineAccess{line, sectors});
+    ++marks_.back().line_count;
+  }
 }
 
 void Lsu::start_load(const Request& request, Cycle now) {
-  const bool marked = leave_mark(request, now);
+  leave_mark(request, now);
   std::uint32_t index;
   if (free_loads_.empty()) {
     index = static_cast<std::uint32_t>(loads_.size());
@@ -309,15 +289,49 @@ void Lsu::start_load(const Request& request, Cycle now) {
   // A load takes the data pipe once: a cycle per line, at least one per 4 bytes and lane (measured; hits and misses
   // alike).
   const bool copy = request.op == isa::MemoryOp::kCopyAsync;
-  copies_staged_ -= copy ? 1 : 0;
+  if (copy) {
+    --copies_staged_[request.sub];
+    release(request, request.read_scoreboard, now + 1);
+  }
   load = Load{request, 0, copy ? 1 : std::max({1, request.access_bytes / 4, footprint.line_count}), true};
+  counters_.l1_load_sectors += request.sectors;
+  if (request.bypass) {
+    request_bypassing(index, now);
+  } else {
+    look_up(index, now);
+  }
+  free_footprints_.push_back(request.footprint);
+  --credits_used_;
+  if (load.lines_missing == 0) {
+    data_complete(index);
+  }
+}
+
+/// The requests of an LDGSTS.BYPASS, one after the other; each has its own answer.
+void Lsu::request_bypassing(std::uint32_t index, Cycle now) {
+  Load& load = loads_[index];
+  const model::GlobalFootprint& footprint = footprints_[load.request.footprint];
+  bypass_free_ = std::max(bypass_free_, static_cast<double>(now));
+  for (int i = 0; i < footprint.line_count; ++i) {
+    const model::LineAccess& access = footprint.lines[i];
+    bypass_free_ += p_.bypass_request;
+    add_to_mark(access.line, access.sector_mask);
+    outbox_.push_back(MemoryRequest{static_cast<Cycle>(bypass_free_), access.line, access.sector_mask, 0, sequence_++,
+                                    false, true, index});
+  }
+  load.lines_missing = footprint.line_count;
+  tag_free_ = std::max(now + p_.copy_lookup, static_cast<Cycle>(bypass_free_));
+}
+
+/// Looks the lines of a load up in the L1 and asks for what is missing.
+void Lsu::look_up(std::uint32_t index, Cycle now) {
+  Load& load = loads_[index];
+  const model::GlobalFootprint& footprint = footprints_[load.request.footprint];
   int missed_lines = 0;
   for (int i = 0; i < footprint.line_count; ++i) {
     const model::LineAccess& access = footprint.lines[i];
-    const auto sectors = static_cast<std::uint64_t>(std::popcount(access.sector_mask));
-    counters_.l1_load_sectors += sectors;
-    const std::uint32_t present = request.bypass ? 0 : l1_.lookup(access.line, access.sector_mask);
-    if (request.local) {
+    const std::uint32_t present = l1_.lookup(access.line, access.sector_mask);
+    if (load.request.local) {
       write_back(access, present, now);
     }
     counters_.l1_load_sector_hits += static_cast<std::uint64_t>(std::popcount(present));
@@ -327,32 +341,20 @@ void Lsu::start_load(const Request& request, Cycle now) {
     }
     ++missed_lines;
     Pending& pending = pending_for(access.line);
-    pending.allocates = pending.allocates || !request.bypass;
     pending.waiting.push_back(index);
     ++load.lines_missing;
-    const std::uint32_t asked = missing & pending.sectors;
     missing &= ~pending.sectors;
-    const auto delay = static_cast<Cycle>(static_cast<double>(missed_lines) / p_.miss_lines_per_cycle);
-    const std::uint32_t sent = missing | (request.bypass ? asked : 0U);
-    if (marked && sent != 0) {
-      add_to_mark(access.line, sent);
-    }
-    if (request.bypass && asked != 0) {  // what is asked for twice comes twice; the first counts
-      outbox_.push_back(MemoryRequest{now + delay, access.line, asked, 0, sequence_++, false, false});
-    }
     if (missing != 0) {
+      add_to_mark(access.line, missing);
       pending.sectors |= missing;
+      const auto delay = static_cast<Cycle>(static_cast<double>(missed_lines) / p_.miss_lines_per_cycle);
       outbox_.push_back(MemoryRequest{now + delay, access.line, missing, 0, sequence_++, false, true});
     }
   }
   const int tag_cycles = (footprint.line_count + p_.tag_lines - 1) / p_.tag_lines;
-  const auto miss_cycles = static_cast<int>(std::ceil(missed_lines / p_.miss_lines_per_cycle));
-  tag_free_ = now + std::max({copy ? static_cast<int>(p_.copy_lookup) : 1, tag_cycles, miss_cycles});
-  free_footprints_.push_back(request.footprint);
-  --credits_used_;
-  if (load.lines_missing == 0) {
-    data_complete(index);
-  }
+  const bool copy = load.request.op == isa::MemoryOp::kCopyAsync;
+  tag_free_ = now + std::max<Cycle>({copy ? p_.copy_lookup : 1, tag_cycles,
+                                     static_cast<Cycle>(std::ceil(missed_lines / p_.miss_lines_per_cycle))});
 }
 
 Lsu::Pending& Lsu::pending_for(std::uint64_t line) {
@@ -390,6 +392,7 @@ void Lsu::start_store(const Request& request, Cycle now) {
   for (int i = 0; i < footprint.line_count; ++i) {
     const model::LineAccess& access = footprint.lines[i];
     counters_.l1_store_sectors += static_cast<std::uint64_t>(std::popcount(access.sector_mask));
+    add_to_mark(access.line, access.sector_mask);
     outbox_.push_back(MemoryRequest{now, access.line, access.sector_mask, 0, sequence_++, true, true});
     stores_in_flight_ += std::popcount(access.sector_mask);
   }
@@ -426,15 +429,21 @@ void Lsu::start_local_store(const Request& request, Cycle now) {
   --credits_used_;
 }
 
-void Lsu::deliver(std::uint64_t line, std::uint32_t sectors, Cycle) {
+void Lsu::deliver(const MemoryResponse& response) {
+  if (response.waiter != kAnyWaiter) {
+    if (--loads_[response.waiter].lines_missing == 0) {
+      data_complete(response.waiter);
+    }
+    return;
+  }
+  const std::uint64_t line = response.line;
+  const std::uint32_t sectors = response.sectors;
   const auto found = pending_.find(line);
   if (found == pending_.end()) {
     engine_bug("response for a line that nobody waits for");
   }
   Pending& pending = found->second;
-  if (pending.allocates) {
-    l1_.fill(line, sectors);
-  }
+  l1_.fill(line, sectors);
   pending.sectors &= ~sectors;
   if (pending.sectors != 0) {
     return;  // other sectors of the line are still on their way; loads wait for the whole line's outstanding part
@@ -445,7 +454,6 @@ void Lsu::deliver(std::uint64_t line, std::uint32_t sectors, Cycle) {
     }
   }
   auto node = pending_.extract(found);
-  node.mapped().allocates = false;
   node.mapped().waiting.clear();
   free_pending_.push_back(std::move(node));
 }
@@ -488,11 +496,6 @@ void Lsu::use_data_pipe(Cycle now) {
     }
     return;
   }
-  if (gather_left_ > 0) {
-    --gather_left_;
-    data_pipe_free_ = now + p_.wavefront;
-    counters_.data_pipe_cycles += static_cast<std::uint64_t>(p_.wavefront);
-  }
 }
 
 void Lsu::finish_shared(const Request& request, Cycle now) {
@@ -532,7 +535,7 @@ Cycle Lsu::next_wake(Cycle now) const {
   const auto at = [&wake, now](Cycle time) { wake = std::min(wake, std::max(time, now + 1)); };
   if (credits_used_ < p_.mio_shared_queue) {
     for (int sub = 0; sub < sub_partitions_; ++sub) {
-      if (!queues_[sub].empty() && !(queues_[sub].front().op == isa::MemoryOp::kCopyAsync && copies_full())) {
+      if (!queues_[sub].empty() && !(queues_[sub].front().op == isa::MemoryOp::kCopyAsync && copies_full(sub))) {
         at(std::max(link_free_[sub], queues_[sub].front().ready));
       }
     }
@@ -541,9 +544,6 @@ Cycle Lsu::next_wake(Cycle now) const {
   for (const Request& request : stage_) {
     if (!place_free && is_shared(request)) {
       continue;  // the end of an execution is a wake of its own
-    }
-    if (request.op == isa::MemoryOp::kCopyAsync && gathering_.has_value()) {
-      continue;  // so is the end of gathering
     }
     if (request.op == isa::MemoryOp::kStoreGlobal && !request.local) {
       if (stores_in_flight_ >= p_.store_sectors_in_flight) {
@@ -562,9 +562,6 @@ Cycle Lsu::next_wake(Cycle now) const {
   }
   if (!copy_writes_.empty()) {
     at(now + 1);
-  }
-  if (gathering_.has_value()) {
-    at(gather_left_ != 0 ? data_pipe_free_ : tag_free_);
   }
   for (const Execution& execution : executing_) {
     if (execution.remaining != 0) {

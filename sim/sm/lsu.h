@@ -9,18 +9,19 @@
 // line is back, the return takes the data pipe -> data after a fixed latency. Source: H200 microbenchmarks, memory
 // issue path and shared memory (issue times of the K-th request).
 //
-// Life of an LDGSTS: three registers of addresses; at most lsu.copies_waiting copies are in the SM-wide stage. A copy
-// with wavefronts that take their data from several lines is gathered first (with .BYPASS only, to which it is fitted),
-// one copy at a time: lsu.copy_gather_cycles of the data pipe per such wavefront, in cycles that nobody else wants.
-// Then the lookup of an LDG (lsu.copy_lookup_interval apart), with .BYPASS neither look-up nor allocation in the L1
-// (documented, not measured) and a request for each wavefront and line, though another wavefront has asked for the same
-// (counters of the calibration kernels). When the last line is back it takes the data pipe for one cycle; without
-// .BYPASS then for the wavefronts of its shared side, like an STS; while two such copies wait to write, no other is
-// looked up. (Beside a stream of LDS on the H200, dense copies of 512 bytes take 0.95 cycles from it with .BYPASS, 4.7
-// without.) LDGDEPBAR passes through the queue as a request of one register and marks the end of a group; a group is
-// over lsu.commit_latency after its mark or, if later, a fixed time after the last wavefront of its copies, which
-// lsu.copy_latency fixes (with .BYPASS, whose end is its return, lsu.bypass_latency); groups of a warp end in order.
-// Measured: cycles per LDGSTS from the L1 2.4, 3.5, 4.7 for 4, 8, 16 bytes (here 2, 3, 5), 33 at 8-way conflicts.
+// Life of an LDGSTS: three registers of addresses; at most lsu.copies_waiting of a sub-partition wait in the SM-wide
+// stage, those behind hold up its queue. Then the lookup of an LDG (lsu.copy_lookup_interval apart), when its source
+// registers are free too (a choice by the calibration kernels: free at the transfer, the 128x256 tile that waits for
+// them twice per slice is 13 % too fast, and its waits look more like the measured ones). With .BYPASS neither look-up
+// nor allocation in the L1 (documented, not measured) and the requests of model::bypass_requests(),
+// lsu.bypass_request_interval apart, each with its own answer. When the last line is back it takes the data pipe for
+// one cycle; without .BYPASS then for the wavefronts of its shared side, like an STS; while two such copies wait to
+// write, no other is looked up. (Beside a stream of LDS on the H200, dense copies of 512 bytes take 0.95 cycles from it
+// with .BYPASS, 4.7 without.) LDGDEPBAR passes through the queue as a request of one register and marks the end of a
+// group; a group is over lsu.commit_latency after its mark or, if later, a fixed time after the last wavefront of its
+// copies, which lsu.copy_latency fixes (with .BYPASS, whose end is its return, lsu.bypass_latency); groups of a warp
+// end in order. Measured: cycles per LDGSTS from the L1 2.4, 3.5, 4.7 for 4, 8, 16 bytes (here 2, 3, 5), 33 at 8-way
+// conflicts.
 //
 // Local memory (LDL, STL) is kept in the L1 and written back: a store takes its lines and leaves them dirty; that a
 // dirty line was evicted is found, and its write sent, when the warp comes back to it. All of it is a guess.
@@ -31,7 +32,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <optional>
 #include <vector>
 
 #include "sim/chip/memory_port.h"
@@ -55,8 +55,9 @@ class Lsu {
 
   [[nodiscard]] bool queue_full(int sub) const { return queue_size_[sub] >= p_.mio_queue; }
 
-  /// Takes a memory instruction or LDGDEPBAR that warp `slot` of `sub` issued at `now`; the queue must have room and a
-  /// lane be active. `cta_ordinal` counts the CTAs of the SM and `warp` the warps of the CTA, for request generators.
+  /// Takes a memory instruction or LDGDEPBAR that warp `slot` of `sub` issued at `now`; the queue must have room and,
+  /// but for LDS, a lane be active. `cta_ordinal` counts the CTAs of the SM and `warp` the warps of the CTA, for
+  /// request generators.
   void enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std::uint32_t cta_ordinal, std::uint32_t warp,
                Cycle now);
 
@@ -69,8 +70,8 @@ class Lsu {
   /// A place in the MIO queue of `sub` is free again; true if the queue was full.
   [[nodiscard]] bool free_queue_slot(int sub) { return queue_size_[sub]-- == p_.mio_queue; }
 
-  /// Data of a read is back from the chip at `now`. The LSU must be ticked at `now` afterwards.
-  void deliver(std::uint64_t line, std::uint32_t sectors, Cycle now);
+  /// Data of a read is back from the chip. The LSU must be ticked in that cycle afterwards.
+  void deliver(const MemoryResponse& response);
 
   /// The L2 has taken sectors of a store.
   void store_taken(std::uint32_t sectors) { stores_in_flight_ -= std::popcount(sectors); }
@@ -94,10 +95,10 @@ class Lsu {
     std::uint8_t write_scoreboard = isa::kNoScoreboard;
     std::uint8_t read_scoreboard = isa::kNoScoreboard;
     bool local = false;
-    bool mark = false;         ///< LDGDEPBAR
-    bool bypass = false;       ///< copies: past the L1
-    std::uint16_t gather = 0;  ///< copies: cycles of the data pipe before the look-up
-    std::uint32_t group = 0;   ///< copies and marks: running number of the warp's group
+    bool mark = false;          ///< LDGDEPBAR
+    bool bypass = false;        ///< copies: past the L1
+    std::uint16_t sectors = 0;  ///< looked up
+    std::uint32_t group = 0;    ///< copies and marks: running number of the warp's group
     std::uint16_t wavefronts = 0;
     std::uint16_t footprint = 0;  ///< index into footprints_, for global accesses
     std::uint32_t active_bytes = 0;
@@ -140,9 +141,10 @@ class Lsu {
   [[nodiscard]] static bool is_shared(const Request& request) { return !request.mark && !isa::is_global(request.op); }
   [[nodiscard]] bool try_start(const Request& request, Cycle now);
   [[nodiscard]] bool try_start_load(const Request& request, Cycle now);
-  void end_gathering(Cycle now);
-  [[nodiscard]] bool copies_full() const { return copies_staged_ >= p_.copies_waiting; }
+  [[nodiscard]] bool copies_full(int sub) const { return copies_staged_[sub] >= p_.copies_waiting; }
   void start_load(const Request& request, Cycle now);
+  void request_bypassing(std::uint32_t index, Cycle now);
+  void look_up(std::uint32_t index, Cycle now);
   void start_store(const Request& request, Cycle now);
   void start_local_store(const Request& request, Cycle now);
   void write_back(const model::LineAccess& access, std::uint32_t present, Cycle now);
@@ -165,8 +167,8 @@ class Lsu {
   void end_of_mark(const Request& request, Cycle now);
   void end_of_copy(const Request& request, Cycle now);
   void end_groups(const Request& request);
-  /// True if a mark was left, to which add_to_mark() then adds what goes out to the chip.
-  bool leave_mark(const Request& request, Cycle now);
+  /// Begins the mark of an access, if marks are kept; add_to_mark() then adds what of it goes out to the chip.
+  void leave_mark(const Request& request, Cycle now);
   void add_to_mark(std::uint64_t line, std::uint32_t sectors);
   void use_data_pipe(Cycle now);
   void finish_shared(const Request& request, Cycle now);
@@ -190,14 +192,13 @@ class Lsu {
   std::vector<Request> stage_;  ///< in order of transfer start
   int stage_others_ = 0;        ///< of these, those that do not go to the data pipe by themselves
   int credits_used_ = 0;
-  std::deque<Request> copy_writes_;   ///< copies whose data are there, in order, waiting for a place
-  int copies_staged_ = 0;             ///< copies between the MIO queue and their look-up
-  std::optional<Request> gathering_;  ///< the copy that is being gathered
-  int gather_left_ = 0;               ///< cycles of the data pipe that it still needs
-  int copies_ready_ = 0;              ///< copies with their data in the SM that have not begun to write
+  std::deque<Request> copy_writes_;                     ///< copies whose data are there, in order, waiting for a place
+  std::array<int, kMaxSubPartitions> copies_staged_{};  ///< copies between the MIO queue and their look-up
+  int copies_ready_ = 0;  ///< copies with their data in the SM that have not begun to write
   std::vector<Execution> executing_;
   std::size_t execution_turn_ = 0;
   Cycle tag_free_ = 0;
+  double bypass_free_ = 0.0;  ///< when the last request of an LDGSTS.BYPASS goes
   double store_free_ = 0.0;
   int stores_in_flight_ = 0;  ///< sectors that the L2 has not taken yet
 
@@ -207,7 +208,6 @@ class Lsu {
   std::vector<std::uint32_t> free_loads_;
   struct Pending {
     std::uint32_t sectors = 0;
-    bool allocates = false;              ///< some load wants it in the L1
     std::vector<std::uint32_t> waiting;  ///< loads
   };
   [[nodiscard]] Pending& pending_for(std::uint64_t line);
@@ -222,6 +222,7 @@ class Lsu {
   std::vector<GlobalAccessMark> marks_;
   std::vector<model::LineAccess> mark_lines_;
   bool keep_marks_ = false;
+  bool marking_ = false;  ///< the access that is started
   std::uint32_t sequence_ = 0;
 };
 

@@ -2,7 +2,8 @@
 // bank and cycle; reads are in order; an instruction issues in the first cycle t in which all its reads can be done by
 // t + max(window, its own largest per-bank read count). The same register in two slots is read once; an operand that
 // the warp's previous instruction kept with .reuse in the same slot is not read at all. Source: H200 microbenchmarks,
-// operand fetch (153 of 154 measured patterns within 3 %).
+// operand fetch (153 of 154 measured patterns within 3 %). An HMMA reads whole fragments (4, 2 and 4 registers, 5 reads
+// of each bank) and begins `window` cycles late: HMMA and n FFMA that each read one bank take n + 7 cycles (measured).
 #pragma once
 
 #include <algorithm>
@@ -23,7 +24,8 @@ class RegisterPorts {
       return now;
     }
     const Needs needs = count(inst, warp);
-    const int window = std::max(window_, *std::max_element(needs.begin(), needs.end()));
+    const int most = *std::max_element(needs.begin(), needs.end());
+    const int window = is_matrix(inst) ? window_ + most : std::max(window_, most);
     Cycle t = now;
     for (int b = 0; b < banks_; ++b) {
       if (needs[b] != 0) {
@@ -39,7 +41,7 @@ class RegisterPorts {
       const Needs needs = count(inst, warp);
       for (int b = 0; b < banks_; ++b) {
         if (needs[b] != 0) {
-          free_[b] = std::max(free_[b], now) + needs[b];
+          free_[b] = std::max(free_[b], is_matrix(inst) ? now + window_ : now) + needs[b];
         }
       }
     }
@@ -57,6 +59,17 @@ class RegisterPorts {
 
  private:
   static constexpr int kMaxBanks = 8;
+
+  [[nodiscard]] static bool is_matrix(const isa::Instruction& inst) {
+    return inst.pipe == isa::Pipe::kTensor || inst.pipe == isa::Pipe::kTensorShort;
+  }
+  /// Registers of an operand: A, B, C of an m16n8 product.
+  [[nodiscard]] static int matrix_registers(const isa::Instruction& inst, int slot) {
+    constexpr std::array<int, 3> kLong{4, 2, 4};
+    constexpr std::array<int, 3> kShort{2, 1, 4};
+    const auto i = static_cast<std::size_t>(slot);
+    return inst.pipe == isa::Pipe::kTensor ? kLong[i] : inst.pipe == isa::Pipe::kTensorShort ? kShort[i] : 1;
+  }
   using Needs = std::array<int, kMaxBanks>;
 
   [[nodiscard]] Needs count(const isa::Instruction& inst, int warp) const {
@@ -71,7 +84,13 @@ class RegisterPorts {
         seen = seen || inst.reads[j].reg == read.reg;
       }
       if (!seen) {
-        ++needs[read.reg % banks_];
+        if (const int registers = matrix_registers(inst, read.slot); registers > 1) {
+          for (int b = 0; b < banks_; ++b) {
+            needs[b] += registers / banks_;
+          }
+        } else {
+          ++needs[read.reg % banks_];
+        }
       }
     }
     return needs;

@@ -89,7 +89,7 @@ void Sm::run_cycle(Cycle now) {
     if (response.write) {
       lsu_.store_taken(response.sectors);
     } else {
-      lsu_.deliver(response.line, response.sectors, now);
+      lsu_.deliver(response);
     }
     lsu_wake_ = now;
     std::pop_heap(inbox_.begin(), inbox_.end(), std::greater<>{});

@@ -33,7 +33,7 @@ SmParameters make_sm_parameters(const model::GpuSpec& spec, int l1_bytes) {
   p.mio_queue = as_int(spec.mio.queue_entries);
   p.mio_shared_queue = as_int(spec.mio.shared_queue_entries);
   p.mio_slot_release = spec.mio.slot_release_cycles;
-  p.mio_retry = spec.mio.retry_cycles;
+  p.mio_turn = as_int(spec.mio.turn_warps);
   p.mio_start = spec.mio.transfer_start_cycles;
   p.mio_per_register = spec.mio.transfer_cycles_per_register;
   p.wavefront = spec.lsu.wavefront_interval;
@@ -45,7 +45,7 @@ SmParameters make_sm_parameters(const model::GpuSpec& spec, int l1_bytes) {
   p.commit_latency = spec.lsu.commit_latency;
   p.copy_latency = spec.lsu.copy_latency;
   p.bypass_after = spec.lsu.bypass_latency;
-  p.copy_gather = spec.lsu.copy_gather_cycles;
+  p.bypass_request = spec.lsu.bypass_request_interval;
   p.copies_waiting = as_int(spec.lsu.copies_waiting);
   p.copy_lookup = spec.lsu.copy_lookup_interval;
   p.l1_hit_latency = spec.l1.hit_latency;

@@ -27,13 +27,14 @@ struct SmParameters {
   int xu_queue = 0;
   // Memory instruction path.
   int mio_queue = 0, mio_shared_queue = 0;
-  Cycle mio_slot_release = 0, mio_retry = 0;
+  Cycle mio_slot_release = 0;
+  int mio_turn = 0;
   Cycle mio_start = 0, mio_per_register = 0;
   Cycle wavefront = 0, request_wavefront = 0;
   int concurrent_requests = 0;
   Cycle lds_latency = 0, lds64_extra = 0, lds128_extra = 0, l1_hit_latency = 0;
   Cycle commit_latency = 0, copy_latency = 0, copy_lookup = 0, bypass_after = 0;
-  double copy_gather = 0;
+  double bypass_request = 0;
   int copies_waiting = 0;
   double miss_lines_per_cycle = 0;
   double store_cycles_per_sector = 0, store_cycles_per_partial_line = 0;

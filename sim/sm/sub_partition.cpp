@@ -220,20 +220,26 @@ void SubPartition::record(const Classes& classes, Cycle begin, Cycle end) {
 
 // ---------------------------------------------------------------- one cycle
 
-/// Warps that wait for a place in the MIO queue go before others, those that had none lately before the rest.
-std::uint32_t SubPartition::whose_turn(std::uint32_t eligible, Cycle now) const {
-  std::uint32_t waiting = eligible & throttled_;
-  std::uint32_t rested = 0;
-  for (std::uint32_t rest = waiting; rest != 0; rest &= rest - 1) {
-    const int slot = std::countr_zero(rest);
-    rested |= warps_[static_cast<std::size_t>(slot)].yields_queue_until <= now ? bit(slot) : 0U;
+/// Of the eligible warps that wait for a place in the MIO queue, the highest p.mio_turn slots take turns: the one among
+/// them that has waited longest. -1 if none waits.
+int SubPartition::first_in_line(std::uint32_t eligible) const {
+  int first = -1;
+  std::uint32_t rest = eligible & throttled_;
+  for (int i = 0; i < p_.mio_turn && rest != 0; ++i) {
+    const int slot = 31 - std::countl_zero(rest);
+    rest &= ~bit(slot);
+    if (first < 0 ||
+        warps_[static_cast<std::size_t>(slot)].queues_since < warps_[static_cast<std::size_t>(first)].queues_since) {
+      first = slot;
+    }
   }
-  waiting = rested != 0 ? rested : waiting;
-  return waiting != 0 ? waiting : eligible;
+  return first;
 }
 
-int SubPartition::pick(std::uint32_t eligible, Cycle now) const {
-  eligible = whose_turn(eligible, now);
+int SubPartition::pick(std::uint32_t eligible) const {
+  if (const int slot = first_in_line(eligible); slot >= 0) {
+    return slot;
+  }
   if (last_ >= 0 && (eligible & bit(last_)) != 0 && p_.policy != WarpPolicy::kRoundRobin) {
     return last_;
   }
@@ -268,7 +274,7 @@ Cycle SubPartition::tick(Cycle now) {
   if (eligible == 0) {
     return std::min(wake, next_timer(now));
   }
-  const int slot = pick(eligible, now);
+  const int slot = pick(eligible);
   const isa::Instruction& inst = *warps_[static_cast<std::size_t>(slot)].next;
   const Cycle ports = ports_.earliest(inst, slot, now);
   if (ports > now) {  // the picked instruction sits in dispatch until its operands can be read
@@ -279,10 +285,7 @@ Cycle SubPartition::tick(Cycle now) {
     classes_.not_selected = eligible & ~bit(slot);
     return std::min({dispatch_free_, wake, next_timer(now)});
   }
-  if ((throttled_ & bit(slot)) != 0) {
-    throttled_ &= ~bit(slot);
-    warps_[static_cast<std::size_t>(slot)].yields_queue_until = now + p_.mio_retry;
-  }
+  throttled_ &= ~bit(slot);
   classes_.selected = bit(slot);
   classes_.not_selected = eligible & ~bit(slot);
   issue(slot, now);
@@ -301,6 +304,9 @@ std::uint32_t SubPartition::find_eligible(Cycle now, Cycle& wake) {
         classes_.lg = users & ready_global_;
         classes_.mio = users & ~ready_global_;
         eligible &= ~users;
+        for (std::uint32_t fresh = users & ~throttled_; fresh != 0; fresh &= fresh - 1) {
+          warps_[static_cast<std::size_t>(std::countr_zero(fresh))].queues_since = now;
+        }
         throttled_ |= users;
       }
       continue;
@@ -336,7 +342,9 @@ void SubPartition::issue(int slot, Cycle now) {
   Cycle hold = pipes_.issue(inst.pipe, now);
   last_ = inst.yield ? -1 : slot;
   if (is_mio(inst)) {
-    if (dynamic_.active_mask != 0) {
+    // LDS takes its way also without an active lane: ptxas puts three such in front of the copies of a loop, and the
+    // counters of the calibration kernels show their wavefronts.
+    if (dynamic_.active_mask != 0 || inst.memory == isa::MemoryOp::kLoadShared) {
       issue_memory(slot, inst, dynamic_, now);
     }
     hold = issue_slots(inst) - 1;

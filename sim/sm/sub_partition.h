@@ -84,8 +84,8 @@ class SubPartition {
   void account(Cycle now);
   void record(const Classes& classes, Cycle begin, Cycle end);
   [[nodiscard]] std::uint32_t find_eligible(Cycle now, Cycle& wake);
-  [[nodiscard]] int pick(std::uint32_t eligible, Cycle now) const;
-  [[nodiscard]] std::uint32_t whose_turn(std::uint32_t eligible, Cycle now) const;
+  [[nodiscard]] int pick(std::uint32_t eligible) const;
+  [[nodiscard]] int first_in_line(std::uint32_t eligible) const;
   void issue(int slot, Cycle now);
   void account_issue_cycle(int slot, Cycle now);
   void issue_memory(int slot, const isa::Instruction& inst, const isa::DynamicInstruction& dynamic, Cycle now);

@@ -45,7 +45,7 @@ struct Warp {
   Cycle since = 0;                              ///< start of the present state
   Cycle launched = 0;
   Cycle stalled_until = 0;
-  Cycle yields_queue_until = 0;   ///< lets other warps go first at a full MIO queue
+  Cycle queues_since = 0;         ///< waits for a place in the MIO queue
   Cycle branched = 0;             ///< when a taken branch has its target
   Cycle fetched = 0;              ///< when the next instruction is there
   std::uint32_t cta_ordinal = 0;  ///< how many CTAs the SM had started before this warp's

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "tests/support/catch.h"
 #include "tools/lib/simulate_kernel.h"
@@ -27,13 +28,13 @@ struct Errors {
   }
 };
 
-/// sm__cycles_active.avg of a short simulation.
+/// sm__cycles_active.avg of a short simulation, at the clock that the spec has for the kernel unless another is given.
 inline double brief_cycles(const model::GpuSpec& gpu, const app::KernelSource& source, std::int64_t registers,
-                           std::int64_t shared_bytes) {
+                           std::int64_t shared_bytes, std::optional<double> clock_mhz = std::nullopt) {
   app::KernelLaunch launch;
   launch.registers = static_cast<int>(registers);
   launch.shared_bytes = shared_bytes;
-  const auto result = app::simulate_kernel(gpu, source, launch, std::nullopt, app::Effort{false, true, 2});
+  const auto result = app::simulate_kernel(gpu, source, launch, clock_mhz, app::Effort{false, true, 2});
   if (!result) {
     FAIL(result.error().message);
   }

@@ -140,3 +140,36 @@ TEST_CASE("A footprint equals a set of sectors", "[model][property]") {
 }
 
 }  // namespace tilesim::model
+
+TEST_CASE("LDGSTS.BYPASS: requests and sectors by the form of the copy") {
+  struct Form {
+    int row_lanes, pitch, swizzle_rows, swizzle_mask;
+    int requests, sectors;
+  };
+  // Sectors: Nsight Compute on an H200. Requests: by the rule; measured cycles per copy are 1.02 to 1.20 of them.
+  const Form forms[] = {{32, 512, 1, 0, 4, 16},  // one row
+                        {8, 128, 1, 0, 4, 16},   // four rows of 128 bytes
+                        {8, 128, 1, 7, 4, 16},   // the same, swizzled
+                        {8, 144, 1, 0, 10, 24},  // every other row 16 bytes off
+                        {8, 160, 1, 0, 7, 16},   // rows across two rows of shared memory
+                        {4, 64, 1, 0, 8, 16},   {4, 64, 2, 3, 8, 16},  {4, 80, 1, 0, 15, 24}, {4, 96, 1, 0, 10, 16},
+                        {4, 144, 1, 0, 15, 24}, {2, 32, 1, 0, 16, 16}, {2, 48, 1, 0, 24, 24}};
+  for (const Form& form : forms) {
+    std::array<std::uint64_t, 32> global{};
+    std::array<std::uint32_t, 32> shared{};
+    for (int lane = 0; lane < 32; ++lane) {
+      const int row = lane / form.row_lanes;
+      const int chunk = lane % form.row_lanes;
+      global[static_cast<std::size_t>(lane)] = static_cast<std::uint64_t>(1024 * 1024 + row * 2048 + chunk * 16);
+      shared[static_cast<std::size_t>(lane)] =
+          static_cast<std::uint32_t>(row * form.pitch + (chunk ^ (row / form.swizzle_rows & form.swizzle_mask)) * 16);
+    }
+    tilesim::model::GlobalFootprint out;
+    tilesim::model::bypass_requests(global, shared, ~0U, out);
+    CAPTURE(form.row_lanes, form.pitch, form.swizzle_mask);
+    CHECK(out.line_count == form.requests);
+    CHECK(out.sector_count == form.sectors);
+    tilesim::model::bypass_requests(global, shared, 0, out);
+    CHECK(out.line_count == 0);
+  }
+}

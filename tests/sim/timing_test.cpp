@@ -188,6 +188,28 @@ TEST_CASE("HMMA and n fillers: NOP max(6, n + 1), IADD3 2n + 1, FFMA without reg
   }
 }
 
+TEST_CASE("HMMA and n FFMA that each read one bank: n + 7 cycles, since the HMMA reads each bank five times") {
+  for (const int n : {6, 8, 12, 16}) {
+    SyntheticKernel kernel;
+    constexpr int kGroups = 12;
+    for (int g = 0; g < kGroups; ++g) {
+      isa::Instruction& hmma = kernel.add(Pipe::kTensor);
+      hmma.reads = {isa::RegisterRead{8, 0, false}, isa::RegisterRead{12, 1, false}, isa::RegisterRead{16, 2, false}};
+      hmma.read_count = 3;
+      for (int i = 0; i < n; ++i) {
+        isa::Instruction& ffma = kernel.add(Pipe::kFma);
+        ffma.reads[0] = {4, 0, false};
+        ffma.read_count = 1;
+      }
+    }
+    kernel.add_exit();
+    const std::vector<Cycle> cycles = run(kernel).heard.cycles();
+    const std::size_t group = static_cast<std::size_t>(n) + 1;
+    CAPTURE(n);
+    CHECK(cycles.at(10 * group) - cycles.at(4 * group) == 6 * (n + 7));
+  }
+}
+
 TEST_CASE("register banks: three operands in two banks 2 cycles, in one bank 3, a reused one 1 per FFMA") {
   const auto rate = [](std::array<std::uint16_t, 3> registers, bool reuse) {
     SyntheticKernel kernel;
