@@ -92,6 +92,6 @@ TEST_CASE("compiled mma code against measured at 4096^3") {
   const test::Errors errors = compare("measured_mma_4096.csv", 4096, 4096);
   errors.print("compiled mma code against measured at 4096^3");
   CHECK(errors.count >= 20);
-  CHECK(errors.mape() < 0.05);
+  CHECK(errors.mape() < 0.055);
   CHECK(errors.worst < 0.17);
 }
