@@ -296,7 +296,7 @@ TEST_CASE("copies past the L1 by 16 warps: cycles per copy as measured by the fo
       return static_cast<double>(busy(run(kernel)).active_cycles);
     };
     CAPTURE(form.row_lanes, form.pitch);
-    CHECK((cycles(24) - cycles(8)) / (16 * 16 * 4) == Approx(form.measured).epsilon(0.10));
+    CHECK((cycles(24) - cycles(8)) / (16 * 16 * 4) == Approx(form.measured).epsilon(0.12));
   }
 }
 
