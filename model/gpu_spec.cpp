@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -182,6 +183,39 @@ Result<void> check_unknown(const toml::table& root, const std::string& origin) {
   return {};
 }
 
+/// A latency is that of a whole instruction: at least its parts and a cycle.
+Result<void> check_latencies(const GpuSpec& spec, const std::string& origin) {
+  const double start = static_cast<double>(spec.mio.transfer_start_cycles);
+  const double transfer = static_cast<double>(spec.mio.transfer_cycles_per_register);
+  const double wavefront = static_cast<double>(spec.lsu.wavefront_interval);
+  const double copied = start + 3 * transfer + wavefront + 3 * static_cast<double>(spec.lsu.request_wavefront_interval);
+  struct Rule {
+    const char* key;
+    double value;
+    double parts;
+    const char* what;
+  };
+  const std::array<Rule, 5> rules{{
+      {"lsu.lds_latency", static_cast<double>(spec.lsu.lds_latency), start + transfer,
+       "mio.transfer_start_cycles and mio.transfer_cycles_per_register"},
+      {"lsu.commit_latency", static_cast<double>(spec.lsu.commit_latency), start + transfer,
+       "mio.transfer_start_cycles and mio.transfer_cycles_per_register"},
+      {"lsu.copy_latency", static_cast<double>(spec.lsu.copy_latency), copied,
+       "mio.transfer_start_cycles, 3 mio.transfer_cycles_per_register and four wavefronts"},
+      {"l1.hit_latency", static_cast<double>(spec.l1.hit_latency), start + 2 * transfer + 2,
+       "mio.transfer_start_cycles, 2 mio.transfer_cycles_per_register, a look-up and a return"},
+      {"l2.hit_latency", spec.l2.hit_latency, static_cast<double>(spec.l1.hit_latency) + spec.l2.hit_latency_spread,
+       "l1.hit_latency and l2.hit_latency_spread"},
+  }};
+  for (const Rule& rule : rules) {
+    if (rule.value < rule.parts + 1) {
+      return fail(ErrorKind::kUsage, fmt::format("{} = {} is too short", rule.key, rule.value),
+                  fmt::format("give at least {}: it holds {}", rule.parts + 1, rule.what), origin);
+    }
+  }
+  return {};
+}
+
 /// Rules between numbers. `origin` names the file or flag.
 Result<void> check_consistency(const GpuSpec& spec, const std::string& origin) {
   if (spec.device.gpc_count > spec.device.sm_count) {
@@ -196,7 +230,7 @@ Result<void> check_consistency(const GpuSpec& spec, const std::string& origin) {
                             spec.l2.capacity_bytes),
                 "what all SMs can use is at most the capacity", origin);
   }
-  return {};
+  return check_latencies(spec, origin);
 }
 
 }  // namespace

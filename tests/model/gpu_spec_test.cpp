@@ -223,7 +223,18 @@ TEST_CASE("Numbers that contradict each other, and what is no spec file", "[mode
         "device.gpc_count = 133 is more than device.sm_count = 132");
   CHECK(override_gpu_spec(spec, "l2.effective_bytes", "52428801").error().message ==
         "l2.effective_bytes = 52428801 is more than l2.capacity_bytes = 52428800");
+  // A latency of a whole instruction holds those of its parts: 6 + 2 * 2 + 2 cycles in front of an L1 hit's return.
+  CHECK(override_gpu_spec(spec, "l1.hit_latency", "12").error().message == "l1.hit_latency = 12 is too short");
+  CHECK(override_gpu_spec(spec, "l1.hit_latency", "12").error().remedy.find("give at least 13") == 0);
+  CHECK_FALSE(override_gpu_spec(spec, "lsu.lds_latency", "8"));
+  CHECK_FALSE(override_gpu_spec(spec, "lsu.commit_latency", "8"));
+  CHECK_FALSE(override_gpu_spec(spec, "lsu.copy_latency", "19"));
+  CHECK_FALSE(override_gpu_spec(spec, "l2.hit_latency", "48"));
+  CHECK_FALSE(override_gpu_spec(spec, "mio.transfer_start_cycles", "30"));
   CHECK(spec.device.gpc_count < 132);
+  GpuSpec shortest = spec;
+  CHECK(override_gpu_spec(shortest, "l1.hit_latency", "13"));
+  CHECK(override_gpu_spec(shortest, "lsu.lds_latency", "9"));
   CHECK_FALSE(override_gpu_spec(spec, "l1.line_bytes", "100"));
   CHECK(load_gpu_spec("/dev/zero").error().message == "GPU spec \"/dev/zero\" is not a file of at most 1 MiB");
 }
