@@ -57,9 +57,10 @@ class Checker {
   void divides(std::string_view rule, std::string_view whole, std::int64_t value, std::string_view part,
                std::int64_t divisor) {
     if (value % divisor == 0) return;
-    illegal(
-        std::string(rule), fmt::format("{} = {} is not a multiple of {} = {}.", whole, value, part, divisor),
-        fmt::format("Use {} = {}, or a {} that divides {}.", whole, ceil_div(value, divisor) * divisor, part, value));
+    const bool fixed = part.starts_with("the ");  // a size of the instruction
+    const std::string other = fixed ? std::string() : fmt::format(", or a {} that divides {}", part, value);
+    illegal(std::string(rule), fmt::format("{} = {} is not a multiple of {} = {}.", whole, value, part, divisor),
+            fmt::format("Use {} = {}{}.", whole, ceil_div(value, divisor) * divisor, other));
   }
 
   void ranges();

@@ -218,6 +218,7 @@ TEST_CASE("traces that are wrong, and flags that do not go with them, are refuse
   require_refused({"replay", "--trace", file, "--grid", "1"}, {"--grid does not go with --trace"});
   require_refused({"trace", "record", "--out", file}, {"nothing to record"});
   require_refused({"trace", "record", "--tile", "64x64x8"}, {"--out is missing"});
+  require_refused({"trace", "record", "--tile", "64x64x8", "--out", "-"}, {"does not go to stdout", "name a file"});
   require_refused(recording(words, "/no/such/folder/x.tst"), {"/no/such/folder/x.tst"});
   auto more = recording(words, file);
   more.insert(more.end(), {"--ctas", "0-3"});

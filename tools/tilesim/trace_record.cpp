@@ -58,6 +58,10 @@ Result<ExitCode> answer(const Invocation& invocation, const Setting& setting) {
   if (!out || out->empty()) {
     return fail(ErrorKind::kUsage, "--out is missing", "say where the trace goes: --out kernel.tst");
   }
+  if (*out == "-") {
+    return fail(ErrorKind::kUsage, "--out '-': a trace is no text and does not go to stdout",
+                "name a file: --out kernel.tst");
+  }
   const auto prepared = kernel_from_flags(invocation, setting.gpu);
   if (!prepared) {
     return tl::unexpected<Error>(prepared.error());
