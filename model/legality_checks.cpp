@@ -56,11 +56,14 @@ class Checker {
   }
   void divides(std::string_view rule, std::string_view whole, std::int64_t value, std::string_view part,
                std::int64_t divisor) {
+    multiple(rule, whole, value, part, divisor, fmt::format(", or a {} that divides {}", part, value));
+  }
+  /// Of a size that nobody chooses; `instead` is what else can be done.
+  void multiple(std::string_view rule, std::string_view whole, std::int64_t value, std::string_view part,
+                std::int64_t divisor, std::string_view instead = "") {
     if (value % divisor == 0) return;
-    const bool fixed = part.starts_with("the ");  // a size of the instruction
-    const std::string other = fixed ? std::string() : fmt::format(", or a {} that divides {}", part, value);
     illegal(std::string(rule), fmt::format("{} = {} is not a multiple of {} = {}.", whole, value, part, divisor),
-            fmt::format("Use {} = {}{}.", whole, ceil_div(value, divisor) * divisor, other));
+            fmt::format("Use {} = {}{}.", whole, ceil_div(value, divisor) * divisor, instead));
   }
 
   void ranges();
@@ -145,9 +148,9 @@ void Checker::shape() {
   }
   divides("shape", "BM", config_.bm, "WM", config_.wm);
   divides("shape", "BN", config_.bn, "WN", config_.wn);
-  divides("shape", "WM", config_.wm, "the rows of an mma", kMmaRows);
-  divides("shape", "WN", config_.wn, "the columns of an mma", kMmaColumns);
-  divides("shape", "BK", config_.bk, "the depth of an mma", mma_depth(config_.dtype));
+  multiple("shape", "WM", config_.wm, "the rows of an mma", kMmaRows);
+  multiple("shape", "WN", config_.wn, "the columns of an mma", kMmaColumns);
+  multiple("shape", "BK", config_.bk, "the depth of an mma", mma_depth(config_.dtype));
 }
 
 void Checker::threads() {

@@ -146,13 +146,12 @@ RegisterEstimate estimate_simt(const TileConfig& config) {
 RegisterEstimate estimate_mma(const TileConfig& config) {
   constexpr std::int64_t kAddresses = 20;  // most of the kernels
   const std::int64_t threads = std::max<std::int64_t>(1, threads_per_cta(config));
-  const std::int64_t staged_copies = config.stages > 1 && config.copy == CopyPath::kRegister;
   const auto sums = static_cast<double>(accumulators_per_thread(config));
   // Of one step of mma.sync along K: 4 registers for 16 rows of A, 2 for 8 columns of B.
   const auto fragments = static_cast<double>(config.wm / 16 * 4 + config.wn / 8 * 2);
   const std::int64_t copies = (config.bm + config.bn) * config.bk / (threads * std::max<std::int64_t>(1, config.vec));
-  const std::int64_t staged =
-      staged_copies * copies * std::max<std::int64_t>(1, config.vec * element_bytes(config.dtype) / 4);
+  const std::int64_t per_copy = std::max<std::int64_t>(1, config.vec * element_bytes(config.dtype) / 4);
+  const std::int64_t staged = config.stages > 1 && config.copy == CopyPath::kRegister ? copies * per_copy : 0;
   const bool alike = a_transposed(config.layout) != b_transposed(config.layout);  // K runs the same way in both
 
   const double needed = 9.77 + 1.19 * sums + 1.37 * std::max(0.0, 16.0 - sums) + 1.52 * fragments +

@@ -3,20 +3,12 @@
 // of the rows), the width and .cg against .ca. One CTA; everything copied lies in the L2 after the first pass.
 // Prints rows form,copying warps,loading warps,cycles per copy,ldmatrix.x4 per 4 cycles.
 // All copies of a warp go to one place in shared memory; copy_groups.cu gives each its own.
-#include <cuda_runtime.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
-#define CHECK(call)                                                                       \
-  do {                                                                                    \
-    if (const cudaError_t error = (call); error != cudaSuccess) {                         \
-      std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error)); \
-      std::exit(1);                                                                       \
-    }                                                                                     \
-  } while (0)
+#include "check.cuh"
 
 constexpr int kWindow = 60000;  // cycles
 constexpr int kShared = 160 * 1024;

@@ -4,21 +4,13 @@
 // every count is fixed, so that the same code can be replayed.
 // Forms differ in the rows of the global side, the pitch or swizzle of the shared side and in .cg against .ca.
 //   copy_groups            prints the rows of traces/calibration/h200/copy_groups.csv
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
-#define CHECK(call)                                                                       \
-  do {                                                                                    \
-    if (const cudaError_t error = (call); error != cudaSuccess) {                         \
-      std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error)); \
-      std::exit(1);                                                                       \
-    }                                                                                     \
-  } while (0)
+#include "check.cuh"
 
 constexpr int kShared = 227 * 1024;
 constexpr int kLoaded = 16384;  // bytes that the loading warps read, in front of what is copied

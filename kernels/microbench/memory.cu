@@ -1,6 +1,4 @@
 // Loaded memory latency of a GEMM-shaped stream of loads, and what a DRAM miss brings into L2. Prints CSV rows.
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -8,14 +6,7 @@
 #include <string>
 #include <vector>
 
-#define CHECK(call)                                                           \
-  do {                                                                        \
-    cudaError_t status = (call);                                              \
-    if (status != cudaSuccess) {                                              \
-      fprintf(stderr, "line %d: %s\n", __LINE__, cudaGetErrorString(status)); \
-      exit(1);                                                                \
-    }                                                                         \
-  } while (0)
+#include "check.cuh"
 
 namespace {
 

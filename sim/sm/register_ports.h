@@ -84,12 +84,8 @@ class RegisterPorts {
         seen = seen || inst.reads[j].reg == read.reg;
       }
       if (!seen) {
-        if (const int registers = matrix_registers(inst, read.slot); registers > 1) {
-          for (int b = 0; b < banks_; ++b) {
-            needs[b] += registers / banks_;
-          }
-        } else {
-          ++needs[read.reg % banks_];
+        for (int r = 0; r < matrix_registers(inst, read.slot); ++r) {
+          ++needs[(read.reg + r) % banks_];
         }
       }
     }

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -28,19 +27,9 @@ namespace {
 /// sm__cycles_active.avg on an H200 by configuration, at the problem of the test
 /// (traces/calibration/ptxas/measured.csv).
 std::map<std::string, double> measured_cycles() {
-  std::ifstream file(TILESIM_PTXAS_FOLDER "/measured.csv");
-  REQUIRE(file);
   std::map<std::string, double> values;
-  std::string line;
-  std::getline(file, line);
-  REQUIRE(line.starts_with("name,m,n,k,sm__cycles_active.avg spread,sm__cycles_active.avg,"));
-  while (std::getline(file, line)) {
-    std::stringstream cells(line);
-    std::vector<std::string> row;
-    for (std::string cell; std::getline(cells, cell, ',');) {
-      row.push_back(cell);
-    }
-    values[row.at(0)] = std::stod(row.at(5));
+  for (const test::CsvRow& row : test::read_csv(TILESIM_PTXAS_FOLDER "/measured.csv")) {
+    values[row.at("name")] = std::stod(row.at("sm__cycles_active.avg"));
   }
   return values;
 }

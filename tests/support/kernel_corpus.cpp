@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "tests/support/catch.h"
+#include "tests/support/csv.h"
 
 namespace tilesim::test {
 namespace {
@@ -31,25 +32,7 @@ std::int64_t number(std::string_view text) {
   return value;
 }
 
-/// Cells by column name, row by row.
-std::vector<std::map<std::string, std::string>> read_table(const std::string& name) {
-  std::ifstream file(TILESIM_CORPUS_FOLDER "/" + name);
-  REQUIRE(file);
-  std::vector<std::map<std::string, std::string>> rows;
-  std::string line;
-  REQUIRE(std::getline(file, line));
-  const std::vector<std::string> header = split(line, ',');
-  while (std::getline(file, line)) {
-    const std::vector<std::string> cells = split(line, ',');
-    INFO(name << ": " << line);
-    REQUIRE(cells.size() == header.size());
-    auto& row = rows.emplace_back();
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      row[header[i]] = cells[i];
-    }
-  }
-  return rows;
-}
+std::vector<CsvRow> read_table(const std::string& name) { return read_csv(TILESIM_CORPUS_FOLDER "/" + name); }
 
 template <typename Value>
 std::array<Value, 3> triple(const std::string& text) {

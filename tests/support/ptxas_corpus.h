@@ -1,19 +1,17 @@
 // The rows of traces/calibration/ptxas/*.csv: what ptxas made of configurations of kernels/simt and kernels/mma.
 #pragma once
 
-#include <fstream>
-#include <map>
-#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/tile_config.h"
-#include "tests/support/catch.h"
+#include "tests/support/csv.h"
 
 namespace tilesim::test {
 
 struct CorpusRow {
-  std::map<std::string, std::string> cells;
+  CsvRow cells;
   [[nodiscard]] const std::string& at(const std::string& column) const { return cells.at(column); }
   [[nodiscard]] std::int64_t number(const std::string& column) const { return std::stoll(at(column)); }
   [[nodiscard]] model::TileConfig config() const {
@@ -45,25 +43,9 @@ struct CorpusRow {
 
 /// All rows of a family ("simt", "mma"); the folder is the compile definition TILESIM_PTXAS_FOLDER.
 inline std::vector<CorpusRow> read_ptxas_corpus(const std::string& family) {
-  std::ifstream file(TILESIM_PTXAS_FOLDER "/" + family + ".csv");
-  REQUIRE(file);
-  std::vector<std::string> header;
   std::vector<CorpusRow> rows;
-  for (std::string line; std::getline(file, line);) {
-    std::stringstream cells(line);
-    std::vector<std::string> row;
-    for (std::string cell; std::getline(cells, cell, ',');) {
-      row.push_back(cell);
-    }
-    if (header.empty()) {
-      header = row;
-      continue;
-    }
-    CorpusRow named;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      named.cells[header.at(i)] = row[i];
-    }
-    rows.push_back(std::move(named));
+  for (CsvRow& row : read_csv(TILESIM_PTXAS_FOLDER "/" + family + ".csv")) {
+    rows.push_back(CorpusRow{std::move(row)});
   }
   return rows;
 }

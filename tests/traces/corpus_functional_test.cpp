@@ -7,7 +7,6 @@
 
 #include "tests/support/catch.h"
 #include "tests/traces/corpus_launch.h"
-#include "traces/cubin/cubin_reader.h"
 #include "traces/emulator/functional.h"
 
 namespace tilesim::traces {
@@ -50,11 +49,8 @@ void run(const DecodedKernel& decoded, const CorpusLaunch& launch, const test::C
 int up(int size, int step) { return (size + step - 1) / step * step; }
 
 Outcome outcome_of(const test::CorpusKernel& kernel, int architecture) {
-  const auto cubin = parse_cubin(test::corpus_cubin(kernel.source, architecture), kernel.source);
-  REQUIRE(cubin.has_value());
-  const auto chosen = choose_kernel(*cubin, kernel.name);
-  REQUIRE(chosen.has_value());
-  const auto decoded = decode_kernel(**chosen);
+  const CubinKernel code = corpus_code(kernel, architecture);
+  const auto decoded = decode_kernel(code);
   if (!decoded) {
     return failed({}, decoded.error());
   }
@@ -62,8 +58,8 @@ Outcome outcome_of(const test::CorpusKernel& kernel, int architecture) {
   const auto [m, n, k] = kernel.multiple;
   const test::CorpusShape shapes[] = {{128, 128, 64, 3, 3}, {up(61, m), up(75, n), up(37, k), 3, 3}};
   for (const test::CorpusShape& shape : shapes) {
-    const CorpusLaunch launch(kernel, shape, (*chosen)->static_shared_bytes);
-    CHECK(launch.launch().arguments.block.size() == (*chosen)->parameter_bytes);
+    const CorpusLaunch launch(kernel, shape, code.static_shared_bytes);
+    CHECK(launch.launch().arguments.block.size() == code.parameter_bytes);
     run(*decoded, launch, shape, outcome);
   }
   return outcome;

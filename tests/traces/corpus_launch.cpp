@@ -70,6 +70,14 @@ bool has_parameter(const test::CorpusKernel& kernel, const std::string& name) {
 
 }  // namespace
 
+CubinKernel corpus_code(const test::CorpusKernel& kernel, int architecture) {
+  const auto cubin = parse_cubin(test::corpus_cubin(kernel.source, architecture), kernel.source);
+  REQUIRE(cubin.has_value());
+  const auto chosen = choose_kernel(*cubin, kernel.name);
+  REQUIRE(chosen.has_value());
+  return **chosen;
+}
+
 CorpusLaunch::CorpusLaunch(const test::CorpusKernel& kernel, const test::CorpusShape& shape,
                            std::uint64_t static_shared)
     : kernel_(kernel), shape_(shape) {

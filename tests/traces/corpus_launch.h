@@ -5,10 +5,14 @@
 #include <vector>
 
 #include "tests/support/kernel_corpus.h"
+#include "traces/cubin/cubin_reader.h"
 #include "traces/emulator/launch.h"
 #include "traces/emulator/memory_contents.h"
 
 namespace tilesim::traces {
+
+/// A kernel of the corpus out of its recorded cubin; fails the running test if it is not there.
+[[nodiscard]] CubinKernel corpus_code(const test::CorpusKernel& kernel, int architecture = 90);
 
 /// A launch of a kernel with its matrices, whose elements are values of their type: a quarter of A's are zeros. C
 /// begins as not-a-number unless the kernel adds to it.

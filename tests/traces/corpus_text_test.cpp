@@ -5,7 +5,6 @@
 
 #include "tests/support/catch.h"
 #include "tests/traces/corpus_launch.h"
-#include "traces/cubin/cubin_reader.h"
 #include "traces/emulator/sass_kernel.h"
 #include "traces/trace/accelsim_export.h"
 #include "traces/trace/accelsim_import.h"
@@ -54,13 +53,10 @@ TEST_CASE("every kernel of the corpus goes through Accel-Sim's text on every arc
   for (const test::CorpusKernel& kernel : test::corpus_kernels()) {
     for (const int architecture : test::kCorpusArchitectures) {
       INFO(kernel.name << " sm_" << architecture);
-      const auto cubin = parse_cubin(test::corpus_cubin(kernel.source, architecture), kernel.source);
-      REQUIRE(cubin.has_value());
-      const auto chosen = choose_kernel(*cubin, kernel.name);
-      REQUIRE(chosen.has_value());
-      const auto decoded = decode_kernel(**chosen);
+      const CubinKernel code = corpus_code(kernel, architecture);
+      const auto decoded = decode_kernel(code);
       REQUIRE(decoded.has_value());
-      const CorpusLaunch launch(kernel, {128, 128, 32, 2, 2}, (*chosen)->static_shared_bytes);
+      const CorpusLaunch launch(kernel, {128, 128, 32, 2, 2}, code.static_shared_bytes);
       const auto streams = SassKernel::create(*decoded, launch.launch());
       REQUIRE(streams.has_value());
       const auto trace = recorded(**streams, folder.path / "kernel.tst");

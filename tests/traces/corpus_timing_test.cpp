@@ -7,7 +7,6 @@
 #include "sim/simulate.h"
 #include "tests/support/catch.h"
 #include "tests/traces/corpus_launch.h"
-#include "traces/cubin/cubin_reader.h"
 #include "traces/emulator/functional.h"
 #include "traces/emulator/main_loop.h"
 
@@ -24,13 +23,10 @@ TEST_CASE("every kernel of the corpus runs to its end in the machine, or is know
     if (partial.contains(kernel.name)) {
       continue;
     }
-    const auto cubin = parse_cubin(test::corpus_cubin(kernel.source, 90), kernel.source);
-    REQUIRE(cubin.has_value());
-    const auto chosen = choose_kernel(*cubin, kernel.name);
-    REQUIRE(chosen.has_value());
-    const auto decoded = decode_kernel(**chosen);
+    const CubinKernel code = corpus_code(kernel);
+    const auto decoded = decode_kernel(code);
     REQUIRE(decoded.has_value());
-    const CorpusLaunch launch(kernel, {128, 128, 32, 2, 2}, (*chosen)->static_shared_bytes);
+    const CorpusLaunch launch(kernel, {128, 128, 32, 2, 2}, code.static_shared_bytes);
     const auto stream = SassKernel::create(*decoded, launch.launch());
     REQUIRE(stream.has_value());
     sim::SimulationOptions options;
@@ -63,12 +59,9 @@ TEST_CASE("a short inner loop does not stand for the kernel: the loop around it 
     if (kernel.name != "sgemm_register_tile") {
       continue;
     }
-    const auto cubin = parse_cubin(test::corpus_cubin(kernel.source, 90), kernel.source);
-    REQUIRE(cubin.has_value());
-    const auto chosen = choose_kernel(*cubin, kernel.name);
-    REQUIRE(chosen.has_value());
-    const CorpusLaunch launch(kernel, {64, 64, 1600, 1, 1}, (*chosen)->static_shared_bytes);
-    const auto stream = SassKernel::create(*decode_kernel(**chosen), launch.launch());
+    const CubinKernel code = corpus_code(kernel);
+    const CorpusLaunch launch(kernel, {64, 64, 1600, 1, 1}, code.static_shared_bytes);
+    const auto stream = SassKernel::create(*decode_kernel(code), launch.launch());
     REQUIRE(stream.has_value());
     const auto loop = find_main_loop(**stream);
     REQUIRE(loop.has_value());
