@@ -96,6 +96,21 @@ TEST_CASE("a replay refuses what contradicts the cubin", "[cli]") {
   require_refused(replay_of(listing(), kArguments), {"ELF"});
 }
 
+TEST_CASE("kernels with barriers of a part of the CTA are refused with the instruction", "[cli]") {
+  const std::string warps = TILESIM_CORPUS_FOLDER "/recorded/warps.sm_90.cubin.gz";
+  const auto replay = [&](const std::string& kernel) {
+    std::vector<std::string> words = replay_of(warps, "i32:32,i32:32,i32:32,ptr:4KiB,ptr:4KiB,ptr:4KiB");
+    words.insert(words.end(), {"--kernel", kernel});
+    return words;
+  };
+  // Consumers arrive where producers wait.
+  require_refused(replay("sgemm_named_barriers"),
+                  {"'BAR.ARV R3, 0x100' is a barrier of a part of the CTA, which is not modelled",
+                   "barriers are for all threads", "sgemm_named_barriers"});
+  // Each half of the CTA has its own.
+  require_refused(replay("sgemm_half_barriers"), {"BAR.SYNC.DEFER_BLOCKING 0x2, 0x100' is a barrier of a part"});
+}
+
 TEST_CASE("machine code for another architecture is timed only if that is asked for", "[cli]") {
   const std::vector<std::string> ampere{"--set", "gpu.device.compute_capability_major=8"};
   require_refused(replay_of(kGemm, kArguments, ampere), {"sm_90", "--arch-mismatch allow"});

@@ -236,6 +236,20 @@ TEST_CASE("shared loads answer in order, so the last one of those that an instru
   CHECK(code[5].wait_mask == 1U << code[2].write_scoreboard);
 }
 
+TEST_CASE("operands are kept for the next instruction unless this one overwrites them", "[accelsim]") {
+  const ScratchFile scratch;
+  const auto trace =
+      imported(header() + block({"0000 ffffffff 1 R8 IMAD.WIDE 3 R9 R4 R6 0 0",
+                                 "0010 ffffffff 1 R12 IMAD 3 R9 R4 R7 0 0", "0020 ffffffff 0 EXIT 0 0 0"}),
+               scratch.path);
+  const isa::Instruction& wide = trace->program().instructions[0];  // writes R8 and R9
+  REQUIRE(wide.read_count == 3);
+  CHECK(wide.reads[0].reg == 9);
+  CHECK_FALSE(wide.reads[0].reuse);
+  CHECK(wide.reads[1].reuse);
+  CHECK_FALSE(wide.reads[2].reuse);  // R6, where the next one reads R7
+}
+
 TEST_CASE("a store's registers are overwritten when it has read them", "[accelsim]") {
   const ScratchFile scratch;
   const auto trace = imported(header() + block({"0000 ffffffff 0 STS 2 R2 R3 4 1 0x40 4 0",

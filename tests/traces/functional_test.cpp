@@ -121,6 +121,25 @@ TEST_CASE("functional mode reports accesses outside an allocation") {
   CHECK(executed.error().message.find("outside every allocation") != std::string::npos);
 }
 
+TEST_CASE("grids of more CTAs than can be listed are refused, parts of them run") {
+  const TestKernel& test = sgemm_kernels()[0];
+  LaunchParameters launch = launch_for(test, {32, 32, 32});
+  launch.grid.x = (1U << 24) + 1;
+  const DecodedKernel kernel = load_kernel(test.name + ".sass");
+  DeviceMemory memory = allocate(launch);
+  const auto executed = run_functional(kernel, launch, memory);
+  REQUIRE_FALSE(executed.has_value());
+  CHECK(executed.error().kind == ErrorKind::kUsage);
+  CHECK(executed.error().message.find("16777217 CTAs") != std::string::npos);
+  const auto streams = SassKernel::create(kernel, launch);
+  REQUIRE(streams.has_value());
+  const auto walked = run_streams(**streams);
+  REQUIRE_FALSE(walked.has_value());
+  CHECK(walked.error().message.find("16777217 CTAs") != std::string::npos);
+  const std::uint64_t first = 0;
+  CHECK(run_functional(kernel, launch, memory, {&first, 1}).has_value());
+}
+
 TEST_CASE("functional mode refuses memory that is too large or another launch's") {
   const auto huge = parse_arguments("ptr:3GiB,ptr:3GiB");
   REQUIRE(huge.has_value());

@@ -1,8 +1,10 @@
 // Exports of Nsight Compute: the three forms, units, punctuation, several launches, and what is refused.
 #include "traces/profile/ncu_profile.h"
 
+#include <chrono>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 
 #include "tests/support/catch.h"
@@ -137,6 +139,34 @@ TEST_CASE("profile: a row per launch under a row of units") {
   CHECK(error.message.find("row of units") != std::string::npos);
 }
 
+TEST_CASE("profile: rows of launches need no numbers") {
+  std::string unnumbered;
+  std::istringstream lines(kWide);
+  for (std::string line; std::getline(lines, line);) {
+    unnumbered += line.substr(line.find(',') + 1) + "\n";
+  }
+  const NcuProfile p = parsed(unnumbered);
+  REQUIRE(p.launches.size() == 2);  // of one kernel
+  CHECK(p.launches[1].id == "1");
+  CHECK(value(p.launches[0], "sm__cycles_elapsed.max") == 6588569.0);
+  CHECK(value(p.launches[1], "sm__cycles_elapsed.max") == 261281.0);
+  CHECK(p.launches[1].grid->x == 8);
+}
+
+TEST_CASE("profile: quotes that are never closed do not make reading slow") {
+  // In whichever line reading begins, a quote stays open up to the end.
+  std::string text = "metric,unit,value\n";
+  for (int i = 0; i < 200000; ++i) {
+    text += "q\"r,\"\n";
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(refused(text).message.find("no metric") != std::string::npos);
+  // 64 searches to the end are 0.1 s; one for each line was minutes.
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
+  const NcuProfile p = parsed(text + "sm__cycles_active.avg,cycle,12.5\n");
+  CHECK(value(p.launches[0], "sm__cycles_active.avg") == 12.5);
+}
+
 TEST_CASE("profile: the details page") {
   const NcuProfile p = parsed(kDetails);
   CHECK(p.form == ProfileForm::kDetails);
@@ -160,7 +190,7 @@ TEST_CASE("profile: the details page") {
   CHECK(p.unknown_labels == 1);  // Mem Busy
   CHECK(clock_mhz(l).value() == Approx(1000.0 * 261281.0 / 132540.0));
   // Old versions print a date instead of the extents.
-  CHECK(p.launches[1].kernel == "fill(float *)");
+  CHECK(p.launches[1].kernel == "fill<1, 20>(float *)");
   CHECK_FALSE(p.launches[1].grid.has_value());
   CHECK(value(p.launches[1], "gpc__cycles_elapsed.max") == 9281.0);  // from a table without a heading
   CHECK(value(p.launches[1], "gpu__time_duration.sum") == 5120.0);

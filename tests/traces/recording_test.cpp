@@ -96,6 +96,11 @@ TEST_CASE("bad recordings are refused by key") {
   CHECK(holds(error_of("\"code\": \"plain\"", "\"code\": \"ragged\""), "key runs[0].code names \"ragged\""));
   CHECK(holds(error_of("[4, 16, 1]", "[4, 16]"), "key runs[0].launch.grid"));
   CHECK(holds(error_of("[4, 16, 1]", "[4, 0, 1]"), "key runs[0].launch.grid[1] is 0"));
+  CHECK(holds(error_of("[4, 16, 1]", "[2147483648, 1, 1]"), "key runs[0].launch.grid[0] is 2147483648"));
+  CHECK(holds(error_of("[4, 16, 1]", "[4, 65536, 1]"), "key runs[0].launch is none that CUDA allows: Grid y is 65536"));
+  CHECK(holds(error_of("[4, 16, 1]", "[2147483647, 2147483647, 4]"), "Grid y is 2147483647"));
+  CHECK(holds(error_of("\"block\": [128, 1, 1]", "\"block\": [64, 32, 1]"), "A block of 2048 threads"));
+  CHECK(holds(error_of("\"block\": [128, 1, 1]", "\"block\": [1, 1, 65]"), "Block z is 65"));
   CHECK(holds(error_of("\"m\": 1024", "\"m\": -1"), "key runs[0].problem.m is -1"));
   CHECK(holds(error_of("\"value\": 2000", "\"value\": null"),
               "key runs[0].metrics.sm__cycles_elapsed.max.value is null"));

@@ -38,8 +38,9 @@ Result<void> check_barriers(const traces::DecodedKernel& kernel) {
                       in.modifier(traces::Modifier::kBarrierMode) == 0;
     if (in.opcode == traces::Opcode::kBar && !fits) {
       return fail(ErrorKind::kUsage,
-                  fmt::format("'{}' is a barrier of a part of the CTA, which cannot be timed yet", kernel.text[i]),
-                  "only its results can be computed, in functional mode", kernel.where(i));
+                  fmt::format("'{}' is a barrier of a part of the CTA, which is not modelled", kernel.text[i]),
+                  "Only kernels whose barriers are for all threads of the CTA (BAR.SYNC NUMBER) can be timed.",
+                  kernel.where(i));
     }
   }
   return {};

@@ -5,16 +5,6 @@
 #include "traces/sass/instruction_table.h"
 
 namespace tilesim::traces {
-namespace {
-
-// Special registers that hold lane masks relative to the reading lane.
-constexpr int kSrEqualMask = 56;
-constexpr int kSrLessMask = 57;
-constexpr int kSrLessEqualMask = 58;
-constexpr int kSrGreaterMask = 59;
-constexpr int kSrGreaterEqualMask = 60;
-
-}  // namespace
 
 template <int N>
 void Executor<N>::special() {

@@ -1,5 +1,7 @@
 #include "traces/emulator/functional.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -11,7 +13,13 @@
 namespace tilesim::traces {
 namespace {
 
-std::vector<std::uint64_t> all_ctas(const LaunchParameters& launch) {
+Result<std::vector<std::uint64_t>> all_ctas(const LaunchParameters& launch) {
+  constexpr std::uint64_t kMostCtas = std::uint64_t{1} << 24;  // their numbers are listed, in 8 bytes each
+  if (launch.grid.count() > kMostCtas) {
+    return fail(ErrorKind::kUsage,
+                fmt::format("The grid has {} CTAs; at most {} can be run at once.", launch.grid.count(), kMostCtas),
+                "Run a smaller grid.");
+  }
   std::vector<std::uint64_t> ctas(static_cast<std::size_t>(launch.grid.count()));
   std::iota(ctas.begin(), ctas.end(), std::uint64_t{0});
   return ctas;
@@ -28,7 +36,7 @@ Result<std::uint64_t> run_ctas(const WarpContext& context, std::span<const std::
     run.barriers.push_back(instruction.row->control == isa::ControlOp::kBarrier);
   }
   run.ctas = ctas;
-  run.file = context.kernel->file;
+  run.where = context.kernel->file;
   return run_grid(run);
 }
 
@@ -51,11 +59,16 @@ Result<std::uint64_t> run_functional(const DecodedKernel& kernel, const LaunchPa
   }
   WarpContext context{&kernel, &launch, &*program};
   context.memory = &memory;
-  return run_ctas(context, ctas.empty() ? all_ctas(launch) : std::vector<std::uint64_t>(ctas.begin(), ctas.end()));
+  if (!ctas.empty()) {
+    return run_ctas(context, ctas);
+  }
+  const auto all = all_ctas(launch);
+  return all ? run_ctas(context, *all) : tl::unexpected<Error>(all.error());
 }
 
 Result<std::uint64_t> run_streams(const SassKernel& kernel) {
-  return run_ctas(kernel.context(), all_ctas(kernel.launch()));
+  const auto all = all_ctas(kernel.launch());
+  return all ? run_ctas(kernel.context(), *all) : tl::unexpected<Error>(all.error());
 }
 
 }  // namespace tilesim::traces

@@ -15,7 +15,7 @@ namespace tilesim::traces {
 /// Runs CTAs `ctas` (linear numbers, x fastest; empty = the whole grid) in order on `memory`, the warps of a CTA in
 /// turn between barriers. While CTAs wait for memory that others write, further ones are started beside them. Returns
 /// the warp instructions executed. FFMA rounds once, as the hardware does. Errors as SassKernel::create() and
-/// WarpStream::step(), and a CTA whose warps wait at different barriers for ever.
+/// WarpStream::step(), a CTA whose warps wait at different barriers for ever, and a whole grid of more than 2^24 CTAs.
 [[nodiscard]] Result<std::uint64_t> run_functional(const DecodedKernel& kernel, const LaunchParameters& launch,
                                                    DeviceMemory& memory, std::span<const std::uint64_t> ctas = {});
 

@@ -54,7 +54,7 @@ Result<bool> RunningCta::run_warp(int w) {
     }
     if (++executed > kLongestWarp) {
       return fail(ErrorKind::kUsage, fmt::format("A warp executes more than {} instructions.", kLongestWarp),
-                  "Check the problem size in the arguments.", run_.file);
+                  "Check the problem size in the arguments.", run_.where);
     }
     if (run_.observer != nullptr) {
       if (auto done = run_.observer->executed(id_, w, instruction); !done) {
@@ -76,7 +76,7 @@ Result<bool> RunningCta::run_warp(int w) {
 
 tl::unexpected<Error> RunningCta::stuck() const {
   return fail(ErrorKind::kUsage, "The warps of a CTA wait at barriers that never fill.",
-              "Check the block size, and the numbers of threads that the kernel gives its barriers.", run_.file);
+              "Check the block size, and the numbers of threads that the kernel gives its barriers.", run_.where);
 }
 
 Result<Progress> RunningCta::run() {
@@ -144,7 +144,7 @@ Result<std::uint64_t> run_grid(const GridRun& run) {
                   fmt::format("{} for memory that none of them changes.",
                               running.size() == 1 ? "1 CTA waits" : fmt::format("{} CTAs wait", running.size())),
                   "Check the initial contents of flags and semaphores, and that all CTAs run that others wait for.",
-                  run.file);
+                  run.where);
     }
     if (!moved && started < run.ctas.size()) {
       running.push_back(std::make_unique<RunningCta>(run, run.ctas[started]));

@@ -11,8 +11,6 @@
 namespace tilesim::traces {
 namespace {
 
-constexpr int kSrFirstLaneMask = 56;  // SR_EQMASK to SR_GEMASK
-constexpr int kSrLastLaneMask = 60;
 constexpr std::uint8_t kDoubleSize = 3;  // Modifier::kFloatSize and kSourceSize
 using Arithmetic = OperandResolver::Arithmetic;
 
@@ -225,7 +223,7 @@ void OperationCompiler::read_special(const SassInstruction& in, Operation& out) 
   out.immediate = static_cast<std::uint8_t>(number);
   const bool zero = in.opcode == Opcode::kCs2r && number == kSrZero;
   const bool tid = number == kSrLaneId || (number >= kSrTidX && number <= kSrTidZ) ||
-                   (number >= kSrFirstLaneMask && number <= kSrLastLaneMask);
+                   (number >= kSrEqualMask && number <= kSrGreaterEqualMask);
   const bool known = tid || (number >= kSrCtaidX && number <= kSrCtaidZ) || number == kSrCgaCtaId || number == kSrZero;
   if (!zero && (in.opcode == Opcode::kCs2r || !known || (out.uniform && tid))) {
     state_.reject(

@@ -41,10 +41,13 @@ bool CsvRecords::next(CsvRecord& record) {
   const std::string_view rest = text_.substr(at_);
   record.line = line_;
   record.quoted = rest.front() == '"';
+  constexpr int kMostSearches = 64;
+  const std::string_view line = rest.substr(0, std::min(rest.find('\n'), rest.size() - 1) + 1);
   std::size_t used = 0;
-  if (!read_fields(rest, record, used)) {
-    used = std::min(rest.find('\n'), rest.size() - 1) + 1;
-    record.fields.assign(1, std::string(rest.substr(0, used)));
+  if (!read_fields(never_ended_ < kMostSearches ? rest : line, record, used)) {
+    ++never_ended_;
+    used = line.size();
+    record.fields.assign(1, std::string(line));
   }
   line_ += static_cast<std::size_t>(std::count(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(used), '\n'));
   at_ += used;

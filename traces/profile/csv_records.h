@@ -18,7 +18,8 @@ struct CsvRecord {
 class CsvRecords {
  public:
   CsvRecords(std::string_view text, char separator) : text_(text), separator_(separator) {}
-  /// False at the end. A quoted field that never ends makes its line a record of one field.
+  /// False at the end. A quoted field that never ends makes its line a record of one field; after 64 of them, records
+  /// are taken to end with their lines, so that a text full of them is not searched to its end each time.
   [[nodiscard]] bool next(CsvRecord& record);
 
  private:
@@ -29,6 +30,7 @@ class CsvRecords {
   char separator_;
   std::size_t at_ = 0;
   std::size_t line_ = 1;
+  int never_ended_ = 0;
 };
 
 }  // namespace tilesim::traces

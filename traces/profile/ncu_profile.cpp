@@ -219,8 +219,11 @@ class CsvProfile {
   std::size_t launch_of(const CsvRecord& record) {
     const std::string kernel = field(record, header_.kernel);
     const bool numbered = header_.id != kNowhere;
-    const std::size_t launch = collector_.launch(field(record, header_.process),
-                                                 numbered ? field(record, header_.id) : kernel, kernel, numbered);
+    // Without numbers, rows of the long form belong together by their kernel; in the wide form each is a launch.
+    const std::string key = numbered            ? field(record, header_.id)
+                            : header_.is_long() ? kernel
+                                                : fmt::format("line {}", record.line);
+    const std::size_t launch = collector_.launch(field(record, header_.process), key, kernel, numbered);
     ProfiledLaunch& l = collector_.at(launch);
     l.grid = l.grid ? l.grid : extents(field(record, header_.grid));
     l.block = l.block ? l.block : extents(field(record, header_.block));
@@ -328,9 +331,7 @@ class DetailsProfile {
     const std::size_t cross = head.rfind(")x(");
     const std::size_t open = cross == kNowhere ? kNowhere : head.rfind('(', cross);
     const std::size_t date = head.rfind(", 20");
-    const std::string_view kernel = open != kNowhere   ? head.substr(0, open)
-                                    : date != kNowhere ? head.substr(0, std::min(date, head.find(", 20")))
-                                                       : head;
+    const std::string_view kernel = head.substr(0, open != kNowhere ? open : date);
     launch_ = collector_.launch("", id, std::string(trimmed(kernel)), true);
     if (open != kNowhere) {
       collector_.at(launch_).grid = extents(head.substr(open, cross + 1 - open));

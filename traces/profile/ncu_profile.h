@@ -1,7 +1,6 @@
 // Profiles that users export from Nsight Compute, in any of the forms that `ncu` prints them in:
-//   --csv                one row per metric and launch ("Metric Name","Metric Unit","Metric Value"), by metric names or
-//   by
-//                        the labels of the report's sections
+//   --csv                one row per metric and launch ("Metric Name","Metric Unit","Metric Value"), by the names of
+//                        metrics or by the labels of the report's sections
 //   --csv --page raw     one row per launch, one column per metric, a row of units above
 //   (text)               the details page, tables of three columns under "Section: ...", or the raw page, one table per
 //                        launch
@@ -22,7 +21,7 @@
 namespace tilesim::traces {
 
 enum class ProfileForm { kLong, kWide, kDetails };
-/// "CSV with a row per metric", ...
+/// "CSV, a row per metric", ...
 [[nodiscard]] const char* to_string(ProfileForm form);
 
 struct ProfileMetric {

@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "traces/emulator/launch.h"
 #include "traces/recorded/sha256.h"
 #include "traces/trace/text_stream.h"
 
@@ -86,7 +87,7 @@ class Reader {
   }
 
   /// Three integers, for grids and blocks.
-  isa::Dim3 extents(const char* key, std::int64_t most) {
+  isa::Dim3 extents(const char* key) {
     const Json* value = find(key);
     if (value == nullptr) {
       return {};
@@ -97,7 +98,7 @@ class Reader {
     }
     std::array<std::uint32_t, 3> extent{};
     for (std::size_t i = 0; i < extent.size(); ++i) {
-      extent[i] = static_cast<std::uint32_t>(integer((*value)[i], fmt::format("{}[{}]", at(key), i), 1, most));
+      extent[i] = static_cast<std::uint32_t>(integer((*value)[i], fmt::format("{}[{}]", at(key), i), 1, kMostExtent));
     }
     return {extent[0], extent[1], extent[2]};
   }
@@ -244,10 +245,12 @@ RecordedRun read_run(Reader reader, const Recording& recording) {
     run.problem.c_bytes = recording.configuration->family == model::Family::kMma ? kSumBytes : 0;
   }
   Reader launch = reader.object("launch");
-  constexpr std::int64_t kMostThreads = 1024;
-  run.grid = launch.extents("grid", kMostExtent);
-  run.block = launch.extents("block", kMostThreads);
+  run.grid = launch.extents("grid");
+  run.block = launch.extents("block");
   run.shared_bytes = launch.integer("shared_bytes", 0, kMostSharedBytes);
+  if (const auto allowed = check_launch({run.grid, run.block, run.shared_bytes, {}}); !allowed) {
+    reader.wrong(reader.at("launch"), "is none that CUDA allows: " + allowed.error().message);
+  }
   run.arguments = launch.text("arguments");
   run.code = reader.text("code");
   if (!reader.failed() && !recording.codes.contains(run.code)) {

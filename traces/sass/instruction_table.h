@@ -153,6 +153,11 @@ inline constexpr int kSrTidZ = 0x23;
 inline constexpr int kSrCtaidX = 0x25;
 inline constexpr int kSrCtaidY = 0x26;
 inline constexpr int kSrCtaidZ = 0x27;
+inline constexpr int kSrEqualMask = 0x38;  // these five: lane masks relative to the reading lane
+inline constexpr int kSrLessMask = 0x39;
+inline constexpr int kSrLessEqualMask = 0x3a;
+inline constexpr int kSrGreaterMask = 0x3b;
+inline constexpr int kSrGreaterEqualMask = 0x3c;
 inline constexpr int kSrCgaCtaId = 0x88;
 inline constexpr int kSrZero = 0xff;
 

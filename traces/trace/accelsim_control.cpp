@@ -60,6 +60,10 @@ void set_yield(std::vector<generator::Operation>& operations) {
   }
 }
 
+bool writes(const generator::Operation& op, int reg) {
+  return op.result >= 0 && op.result <= reg && reg < op.result + op.result_values;
+}
+
 /// ptxas marks an operand for reuse where the next instruction reads the same register in the same place.
 void set_reuse(std::vector<generator::Operation>& operations) {
   for (std::size_t i = 0; i + 1 < operations.size(); ++i) {
@@ -69,7 +73,7 @@ void set_reuse(std::vector<generator::Operation>& operations) {
       for (std::size_t b = 0; b < next.read_count; ++b) {
         isa::RegisterRead& read = here.reads[a];
         read.reuse = read.reuse || (read.reg == next.reads[b].reg && read.slot == next.reads[b].slot &&
-                                    operations[i].result != read.reg);
+                                    !writes(operations[i], read.reg));
       }
     }
   }

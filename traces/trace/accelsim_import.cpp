@@ -390,7 +390,7 @@ Result<ImportSummary> Importer::run() {
     return wrong("all addresses of global accesses are zero, so nothing can be said of caches and memory",
                  "Some versions of the tracer do that; make the trace with another one.");
   }
-  const isa::Program program = program_.finish(header_.kernel, header_.binary_version);
+  const isa::Program program = program_.finish(header_.kernel);
   if (auto done = writer_.finish(program, launch(program)); !done) {
     return tl::unexpected<Error>(done.error());
   }

@@ -21,6 +21,13 @@ using isa::ControlOp;
 using isa::MemoryOp;
 using isa::Pipe;
 
+/// What is known of an opcode.
+struct OpcodeClass {
+  Pipe pipe = Pipe::kAlu;
+  MemoryOp memory = MemoryOp::kNone;
+  ControlOp control = ControlOp::kNone;
+};
+
 struct NamedClass {
   std::string_view name;
   OpcodeClass kind;
@@ -122,6 +129,47 @@ std::optional<int> numeric_modifier(std::string_view opcode, std::size_t skip = 
   return std::nullopt;
 }
 
+/// Of the architecture's instruction set where that is known. Errors (kUsage, without `where`): an opcode that the
+/// machine does not have.
+Result<OpcodeClass> classify(std::string_view opcode, int architecture) {
+  const auto other =
+      std::find_if(kOthers.begin(), kOthers.end(), [opcode](const NamedClass& c) { return names(c.name, opcode); });
+  if (other != kOthers.end() && other->kind.control == ControlOp::kBranch) {
+    return other->kind;  // calls and the like go elsewhere, which is all that a trace shows of them
+  }
+  const InstructionRow* best = nullptr;
+  for (const InstructionRow& row : instruction_table()) {
+    const auto better = [&](const InstructionRow& known) {
+      return row.mnemonic.size() != known.mnemonic.size()
+                 ? row.mnemonic.size() > known.mnemonic.size()
+                 : row.first_architecture <= architecture && architecture <= row.last_architecture;
+    };
+    if (names(row.mnemonic, opcode) && (best == nullptr || better(*best))) {
+      best = &row;
+    }
+  }
+  if (best != nullptr) {
+    return OpcodeClass{best->pipe, best->memory, best->control};
+  }
+  if (other != kOthers.end()) {
+    return other->kind;
+  }
+  return fail(ErrorKind::kUsage, fmt::format("the opcode {} is not known", opcode.substr(0, 40)),
+              "Only what tiled GEMM kernels of Volta to Ampere use is understood; Hopper's GMMA and TMA are not.");
+}
+
+/// Bytes that a lane moves: the first modifier that is a number, over 8; 16 for LDSM (a row per lane).
+int access_bytes(std::string_view opcode) {
+  constexpr int kMatrixRow = 16;
+  constexpr int kBits = 8;
+  constexpr int kWord = 4;
+  if (names("LDSM", opcode)) {
+    return kMatrixRow;
+  }
+  const int bits = numeric_modifier(opcode).value_or(kBits * kWord);
+  return bits == 8 || bits == 16 || bits == 32 || bits == 64 || bits == 128 ? bits / kBits : kWord;
+}
+
 /// K of an HMMA m16n8k..., and whether its A takes four registers instead of two.
 struct MatrixShape {
   std::uint32_t depth = 16;
@@ -214,44 +262,6 @@ std::uint32_t flops_per_lane(std::string_view opcode) {
 
 }  // namespace
 
-Result<OpcodeClass> classify(std::string_view opcode, int architecture) {
-  const auto other =
-      std::find_if(kOthers.begin(), kOthers.end(), [opcode](const NamedClass& c) { return names(c.name, opcode); });
-  if (other != kOthers.end() && other->kind.control == ControlOp::kBranch) {
-    return other->kind;  // calls and the like go elsewhere, which is all that a trace shows of them
-  }
-  const InstructionRow* best = nullptr;
-  for (const InstructionRow& row : instruction_table()) {
-    const auto better = [&](const InstructionRow& known) {
-      return row.mnemonic.size() != known.mnemonic.size()
-                 ? row.mnemonic.size() > known.mnemonic.size()
-                 : row.first_architecture <= architecture && architecture <= row.last_architecture;
-    };
-    if (names(row.mnemonic, opcode) && (best == nullptr || better(*best))) {
-      best = &row;
-    }
-  }
-  if (best != nullptr) {
-    return OpcodeClass{best->pipe, best->memory, best->control};
-  }
-  if (other != kOthers.end()) {
-    return other->kind;
-  }
-  return fail(ErrorKind::kUsage, fmt::format("the opcode {} is not known", opcode.substr(0, 40)),
-              "Only what tiled GEMM kernels of Volta to Ampere use is understood; Hopper's GMMA and TMA are not.");
-}
-
-int access_bytes(std::string_view opcode) {
-  constexpr int kMatrixRow = 16;
-  constexpr int kBits = 8;
-  constexpr int kWord = 4;
-  if (names("LDSM", opcode)) {
-    return kMatrixRow;
-  }
-  const int bits = numeric_modifier(opcode).value_or(kBits * kWord);
-  return bits == 8 || bits == 16 || bits == 32 || bits == 64 || bits == 128 ? bits / kBits : kWord;
-}
-
 bool is_local(std::string_view opcode) { return names("LDL", opcode) || names("STL", opcode); }
 
 Result<ProgramBuilder::Known> ProgramBuilder::learn(const Line& line) const {
@@ -314,10 +324,10 @@ Result<isa::Instruction*> ProgramBuilder::instruction(const Line& line) {
   return &known_.emplace(static_cast<std::uint32_t>(index), std::move(*known)).first->second.code;
 }
 
-isa::Program ProgramBuilder::finish(const std::string& name, int architecture) const {
+isa::Program ProgramBuilder::finish(const std::string& name) const {
   isa::Program program;
   program.name = name;
-  program.architecture = architecture;
+  program.architecture = architecture_;
   const std::size_t size = known_.empty() ? 1 : std::size_t{known_.rbegin()->first} + 1;
   std::vector<generator::Operation> operations(size);
   program.text.assign(size, "(not executed)");

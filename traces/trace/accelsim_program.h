@@ -21,20 +21,6 @@ namespace tilesim::traces::accelsim {
 
 inline constexpr std::uint64_t kInstructionBytes = 16;
 
-/// What is known of an opcode.
-struct OpcodeClass {
-  isa::Pipe pipe = isa::Pipe::kAlu;
-  isa::MemoryOp memory = isa::MemoryOp::kNone;
-  isa::ControlOp control = isa::ControlOp::kNone;
-};
-
-/// Of the architecture's instruction set where that is known. Errors (kUsage, without `where`): an opcode that the
-/// machine does not have.
-[[nodiscard]] Result<OpcodeClass> classify(std::string_view opcode, int architecture = 90);
-
-/// Bytes that a lane moves: the first modifier that is a number, over 8; 16 for LDSM (a row per lane).
-[[nodiscard]] int access_bytes(std::string_view opcode);
-
 /// True for accesses to local memory: LDL, STL.
 [[nodiscard]] bool is_local(std::string_view opcode);
 
@@ -47,7 +33,7 @@ class ProgramBuilder {
   [[nodiscard]] Result<isa::Instruction*> instruction(const Line& line);
 
   /// The code, addresses without a line as NOPs. `registers` are the header's.
-  [[nodiscard]] isa::Program finish(const std::string& name, int architecture) const;
+  [[nodiscard]] isa::Program finish(const std::string& name) const;
 
   /// The instruction that ends warps; nothing if no line had one yet.
   [[nodiscard]] std::optional<std::uint32_t> exit() const { return exit_; }

@@ -105,7 +105,7 @@ Result<void> record_together(const isa::KernelStream& kernel, std::span<const st
     run.barriers.push_back(instruction.control == isa::ControlOp::kBarrier);
   }
   run.ctas = opened;
-  run.file = kernel.program().name;
+  run.where = kernel.program().name;
   run.observer = &recorder;
   const auto executed = run_grid(run);
   return executed ? Result<void>{} : tl::unexpected<Error>(executed.error());
