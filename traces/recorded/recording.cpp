@@ -248,7 +248,8 @@ RecordedRun read_run(Reader reader, const Recording& recording) {
   run.grid = launch.extents("grid");
   run.block = launch.extents("block");
   run.shared_bytes = launch.integer("shared_bytes", 0, kMostSharedBytes);
-  if (const auto allowed = check_launch({run.grid, run.block, run.shared_bytes, {}}); !allowed) {
+  const LaunchParameters asked{run.grid, run.block, static_cast<std::uint64_t>(run.shared_bytes), {}};
+  if (const auto allowed = check_launch(asked); !allowed) {
     reader.wrong(reader.at("launch"), "is none that CUDA allows: " + allowed.error().message);
   }
   run.arguments = launch.text("arguments");
