@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Turns the raw results of run.sh into rows name,param,value,unit,spread.
+"""Turns the raw results of the machine-code tests into rows name,param,value,unit,spread.
 
-Usage: report.py DIR > extra_microbench.csv
+Usage: report.py DIR > ROWS.csv
 """
 import csv
 import os
@@ -178,39 +178,12 @@ def loops(tests):
             row('progress_spread_subpartition', param, apart, 'cycles between warps of a sub-partition in mid tile', 0)
 
 
-def start(folder):
-    for cache, label in (('none', 'warm'), ('all', 'flushed')):
-        path = os.path.join(folder, f'start_{cache}.csv')
-        if not os.path.exists(path):
-            continue
-        with open(path) as f:
-            table = list(csv.reader(line for line in f if line.startswith('"')))
-        head, launches = table[0], table[2:]
-        columns = {c: head.index(c) for c in ('sm__cycles_active.avg', 'sm__cycles_active.max', 'sm__cycles_active.min',
-                                              'sm__cycles_elapsed.max')}
-        period = len(launches) // 3
-        per_grid = period // 3
-        kinds = [f'empty {n} threads' for n in (32, 256, 1024)] + [f'spin {n}' for n in (1000, 2000, 5000, 20000)]
-        kinds += ['spin 5000 and store', 'spin 5000 and store with 48 KB']
-        for i in range(period):
-            ctas = (1, 132, 264)[i // per_grid]
-            for metric, column in columns.items():
-                if ctas == 1 and metric.endswith(('avg', 'min')):
-                    continue  # one SM of 132
-                values = [float(launches[i + r * period][column].replace(',', '')) for r in range(3)]
-                row('start', f'{kinds[i % per_grid]}; {ctas} CTAs; caches {label}; {metric}', values, 'cycles', 0)
-
-
 def main():
     folder = sys.argv[1]
     OUT.writerow(['name', 'param', 'value', 'unit', 'spread'])
     tests = read(os.path.join(folder, 'sass.txt'))
     for part in (lsu, queue, operands, loops):
         part(tests)
-    with open(os.path.join(folder, 'memory.csv')) as f:
-        for line in csv.reader(f):
-            OUT.writerow(line)
-    start(folder)
 
 
 if __name__ == '__main__':

@@ -16,7 +16,7 @@ import sys
 
 RZ, URZ, PT = 255, 63, 7
 HERE = os.path.dirname(os.path.abspath(__file__))
-BUILD = os.path.join(HERE, '..', '..', 'build', 'microbench')
+BUILD = os.environ.get('BUILD') or os.path.join(HERE, '..', '..', 'build', 'microbench')
 
 
 def word(op, d=0, a=0, b=0, hi=0):

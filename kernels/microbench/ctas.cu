@@ -1,0 +1,189 @@
+// CTAs and launches: from the exit of a CTA to its successor, the second CTA of an SM, CTAs per time, empty kernels;
+// and the clock under load. Prints rows.
+#include "measure.cuh"
+
+using namespace measure;
+
+namespace {
+
+struct Life {
+  uint64_t start, end;  // SM clock
+  uint32_t sm;
+};
+
+__global__ void spin(uint32_t cycles, Life* lives) {
+  const uint64_t start = now64();
+  while (now64() - start < cycles) {
+  }
+  if (threadIdx.x == 0) lives[blockIdx.x] = {start, now64(), sm_id()};
+}
+
+__global__ void empty() {}
+
+// Chains of FFMA on all lanes; every CTA reports cycles and nanoseconds.
+__global__ void ffma_load(uint64_t cycles, float factor, uint2* out) {
+  const uint64_t start = now64(), t0 = nanoseconds();
+  float s[8];
+  for (int j = 0; j < 8; j++) s[j] = float(threadIdx.x + j);
+  while (now64() - start < cycles) {
+#pragma unroll
+    for (int i = 0; i < 128; i++) s[i % 8] = s[i % 8] * factor + factor;
+  }
+  float sum = 0;
+  for (int j = 0; j < 8; j++) sum += s[j];
+  if (threadIdx.x == 0) out[blockIdx.x] = make_uint2(uint32_t((now64() - start) >> 4), uint32_t(nanoseconds() - t0));
+  if (sum == 1.2345f) out[0].x = 0;
+}
+
+__device__ float random_float(uint32_t& seed) {
+  seed = seed * 1664525u + 1013904223u;
+  return float(int(seed)) / 2147483648.0f;
+}
+
+// Products of random bf16 matrices by mma.sync.
+__global__ void mma_load(uint64_t cycles, uint2* out) {
+  uint32_t seed = blockIdx.x * 1024 + threadIdx.x, a[4], b[2];
+  const auto pair = [&seed] {
+    uint32_t v;
+    const float x = random_float(seed), y = random_float(seed);
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(v) : "f"(x), "f"(y));
+    return v;
+  };
+  for (uint32_t& v : a) v = pair();
+  for (uint32_t& v : b) v = pair();
+  float c[8][4] = {};
+  const uint64_t start = now64(), t0 = nanoseconds();
+  while (now64() - start < cycles) {
+#pragma unroll
+    for (int i = 0; i < 64; i++) {
+      float* d = c[i % 8];
+      asm volatile(
+          "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+          "{%0, %1, %2, %3};"
+          : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    }
+  }
+  float sum = 0;
+  for (const auto& d : c) sum += d[0] + d[1] + d[2] + d[3];
+  if (threadIdx.x == 0) out[blockIdx.x] = make_uint2(uint32_t((now64() - start) >> 4), uint32_t(nanoseconds() - t0));
+  if (sum == 1.2345f) out[0].x = 0;
+}
+
+struct Placement {
+  std::vector<double> turnaround, second;
+};
+
+// `resident` CTAs fit on an SM: the k-th that starts there takes the place of the (k - resident)-th that ended.
+Placement placement(const std::vector<Life>& lives, size_t resident) {
+  std::vector<std::vector<uint64_t>> starts(sm_count()), ends(sm_count());
+  for (const Life& life : lives) {
+    starts[life.sm].push_back(life.start);
+    ends[life.sm].push_back(life.end);
+  }
+  Placement p;
+  for (int sm = 0; sm < sm_count(); sm++) {
+    std::sort(starts[sm].begin(), starts[sm].end());
+    std::sort(ends[sm].begin(), ends[sm].end());
+    for (size_t k = resident; k < starts[sm].size(); k++)
+      if (starts[sm][k] > ends[sm][k - resident])
+        p.turnaround.push_back(double(starts[sm][k] - ends[sm][k - resident]));
+    // A second CTA of another placement pass starts much later.
+    constexpr uint64_t kSamePass = 200;
+    if (resident > 1 && starts[sm].size() > 1 && starts[sm][1] - starts[sm][0] < kSamePass)
+      p.second.push_back(double(starts[sm][1] - starts[sm][0]));
+  }
+  return p;
+}
+
+void turnaround() {
+  constexpr int kCtas = 1024;
+  Life* device = device_array<Life>(kCtas);
+  CHECK(cudaFuncSetAttribute(spin, cudaFuncAttributeMaxDynamicSharedMemorySize, kOneCtaPerSm));
+  for (int resident : {1, 2, 4}) {
+    std::vector<double> medians, second;
+    for (int i = -1; i < kRepeats; i++) {
+      spin<<<kCtas, 256, kOneCtaPerSm / resident>>>(20000, device);
+      CHECK(cudaDeviceSynchronize());
+      const Placement p = placement(to_host(device, kCtas), size_t(resident));
+      if (i < 0) continue;
+      if (!p.turnaround.empty()) medians.push_back(median(p.turnaround));
+      if (!p.second.empty()) second.push_back(median(p.second));
+    }
+    row("cta_turnaround", text("%d per SM; median", resident), medians, "cycles");
+    row("cta_second", text("%d per SM; same placement pass; median", resident), second, "cycles");
+  }
+}
+
+void rates() {
+  for (int threads : {32, 256, 1024}) {
+    std::vector<double> each, start;
+    for (int i = -1; i < 2 * kRepeats; i++) {
+      const double few = seconds([&] { empty<<<13200, threads>>>(); });
+      const double many = seconds([&] { empty<<<132000, threads>>>(); });
+      const double one = seconds([&] { empty<<<1, threads>>>(); });
+      if (i < 0) continue;
+      each.push_back((many - few) * 1e9 / 118800);
+      start.push_back(one * 1e9);
+    }
+    row("cta_interval", text("empty; %d threads", threads), each, "ns");
+    row("launch_event", text("one empty CTA of %d threads between events", threads), start, "ns");
+  }
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t executable;
+  constexpr int kKernels = 200;
+  CHECK(cudaStreamCreate(&stream));
+  CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  for (int i = 0; i < kKernels; i++) empty<<<1, 32, 0, stream>>>();
+  CHECK(cudaStreamEndCapture(stream, &graph));
+  CHECK(cudaGraphInstantiate(&executable, graph, 0));
+  cudaEvent_t begin, end;
+  CHECK(cudaEventCreate(&begin));
+  CHECK(cudaEventCreate(&end));
+  std::vector<double> each;
+  for (int i = -1; i < kRepeats; i++) {
+    CHECK(cudaEventRecord(begin, stream));
+    CHECK(cudaGraphLaunch(executable, stream));
+    CHECK(cudaEventRecord(end, stream));
+    CHECK(cudaEventSynchronize(end));
+    float ms = 0;
+    CHECK(cudaEventElapsedTime(&ms, begin, end));
+    if (i >= 0) each.push_back(ms * 1e6 / kKernels);
+  }
+  row("launch_graph", text("each of %d empty kernels of a graph", kKernels), each, "ns");
+}
+
+template <class Kernel>
+void clock_under(const char* what, Kernel kernel) {
+  uint2* out = device_array<uint2>(size_t(sm_count()) * 2);
+  std::vector<double> mhz;
+  for (int i = -1; i < 3; i++) {
+    kernel(uint64_t{200'000'000}, out);  // a tenth of a second
+    CHECK(cudaDeviceSynchronize());
+    std::vector<double> each;
+    for (const uint2& v : to_host(out, size_t(sm_count()))) each.push_back(16e3 * v.x / v.y);
+    if (i >= 0) mhz.push_back(median(each));
+  }
+  row("sm_clock", what, mhz, "MHz");
+}
+
+void clocks() {
+  int khz = 0;
+  CHECK(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, 0));
+  row("sm_clock_max", "as the driver says", {khz / 1e3}, "MHz");
+  row("sm_count", "as the driver says", {double(sm_count())}, "SM");
+  clock_under("FFMA on all lanes; 0.1 s",
+              [](uint64_t cycles, uint2* out) { ffma_load<<<sm_count(), 1024>>>(cycles, 0.999f, out); });
+  clock_under("mma.sync bf16; random operands; 0.1 s",
+              [](uint64_t cycles, uint2* out) { mma_load<<<sm_count(), 512>>>(cycles, out); });
+}
+
+}  // namespace
+
+int main() {
+  heading();
+  turnaround();
+  rates();
+  clocks();
+}

@@ -1,0 +1,132 @@
+// One SM and its L1: latency and capacity by a chase of pointers, misses and stores per cycle. Prints rows.
+#include <numeric>
+#include <random>
+
+#include "measure.cuh"
+
+using namespace measure;
+
+namespace {
+
+constexpr int kWarps = 16, kWindow = 100000;
+
+// The low half of an address is what was loaded, so nothing but the load stands between two loads.
+__device__ uint32_t next(uint32_t low, uint32_t high) {
+  uint32_t v;
+  asm volatile("{ .reg .b64 a; mov.b64 a, {%1, %2}; ld.global.ca.u32 %0, [a]; }"
+               : "=r"(v)
+               : "r"(low), "r"(high)
+               : "memory");
+  return v;
+}
+
+__global__ void chase(uint32_t low, uint32_t high, int warm, int trips, uint32_t* out) {
+  for (int i = 0; i < warm; i++) low = next(low, high);
+  const uint32_t start = now();
+  for (int i = 0; i < trips; i++) {
+#pragma unroll
+    for (int j = 0; j < 64; j++) low = next(low, high);
+  }
+  out[1] = low;
+  out[0] = now() - start;
+}
+
+// Lines that no load of the CTA finds in the L1, one per lane.
+__global__ void line_per_lane(const char* base, uint2* out) {
+  const char* p = base + threadIdx.x / 32 * 262144 + threadIdx.x % 32 * kLine;
+  uint32_t requests = 0, seen = 0;
+  __syncthreads();
+  const uint32_t start = now();
+  for (int at = 0; now() - start < kWindow; at = (at + 4) % 64) {
+    uint32_t v[4];
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+      asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(v[j]) : "l"(p + (at + j) * 4096) : "memory");
+#pragma unroll
+    for (int j = 0; j < 4; j++) seen ^= v[j];
+    requests += 4;
+  }
+  if (seen == 0x12345) out[0].x = seen;
+  if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = make_uint2(requests, now() - start);
+}
+
+// Stores of whole sectors, 512 bytes per warp and request.
+__global__ void whole_sectors(char* base, uint2* out) {
+  char* p = base + threadIdx.x / 32 * 262144 + threadIdx.x % 32 * 16;
+  uint32_t requests = 0;
+  __syncthreads();
+  const uint32_t start = now();
+  for (int at = 0; now() - start < kWindow; at = (at + 8) % 512) {
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+      asm volatile("st.global.v4.u32 [%0], {%1, %1, %1, %1};" ::"l"(p + (at + j) * 512), "r"(at) : "memory");
+    requests += 8;
+  }
+  if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = make_uint2(requests, now() - start);
+}
+
+// Requests per cycle of a CTA.
+double rate(const uint2* device) {
+  double requests = 0, cycles = 0;
+  for (const uint2& v : to_host(device, kWarps)) {
+    requests += v.x;
+    cycles = std::max(cycles, double(v.y));
+  }
+  return requests / cycles;
+}
+
+// A ring through all lines of `bytes` in random order; returns the low half of the address of its start.
+uint32_t make_ring(char* base, size_t bytes) {
+  const size_t n = bytes / kLine;
+  std::vector<uint32_t> order(n), memory(bytes / 4);
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), std::mt19937(7));
+  const uint32_t low = uint32_t(reinterpret_cast<uintptr_t>(base));
+  for (size_t i = 0; i < n; i++) memory[order[i] * (kLine / 4)] = low + order[(i + 1) % n] * kLine;
+  CHECK(cudaMemcpy(base, memory.data(), bytes, cudaMemcpyHostToDevice));
+  return low + order[0] * kLine;
+}
+
+void chases(char* base) {
+  const uint32_t high = uint32_t(reinterpret_cast<uintptr_t>(base) >> 32);
+  uint32_t* out = device_array<uint32_t>(2);
+  CHECK(cudaFuncSetAttribute(chase, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxL1));
+  double shortest = 0, capacity = 0;
+  for (int kb : {16, 64, 128, 160, 176, 192, 200, 208, 216, 224, 240, 256, 288}) {
+    const uint32_t start = make_ring(base, size_t(kb) * 1024);
+    const int lines = kb * 8;
+    std::vector<double> cycles;
+    for (int i = 0; i < kRepeats; i++) {
+      chase<<<1, 1>>>(start, high, 2 * lines, 64, out);
+      CHECK(cudaDeviceSynchronize());
+      cycles.push_back(to_host(out, 1)[0] / 4096.0);
+    }
+    row("l1_chase", text("32-bit; %d KiB", kb), cycles, "cycles");
+    if (shortest == 0) shortest = median(cycles);
+    if (median(cycles) < 1.05 * shortest) capacity = kb * 1024.0;
+  }
+  row("l1_chase_capacity", "largest set of hits", {capacity}, "B");
+}
+
+}  // namespace
+
+int main() {
+  heading();
+  // Both halves of 16 MiB cannot cross a multiple of 4 GiB.
+  char* base = device_array<char>(16 * kMiB);
+  if (reinterpret_cast<uintptr_t>(base) >> 32 != (reinterpret_cast<uintptr_t>(base) + 8 * kMiB - 1) >> 32)
+    base += 8 * kMiB;
+  chases(base);
+  uint2* out = device_array<uint2>(kWarps);
+  std::vector<double> lines, sectors;
+  for (int i = -1; i < kRepeats; i++) {
+    line_per_lane<<<1, kWarps * 32>>>(base, out);
+    CHECK(cudaDeviceSynchronize());
+    if (i >= 0) lines.push_back(32 * rate(out));
+    whole_sectors<<<1, kWarps * 32>>>(base, out);
+    CHECK(cudaDeviceSynchronize());
+    if (i >= 0) sectors.push_back(1 / (16 * rate(out)));
+  }
+  row("l1_miss_lines", "32 lanes on 32 lines; 16 warps", lines, "lines/cycle");
+  row("l1_store", "whole sectors; 16 per request; 16 warps", sectors, "cycles");
+}
