@@ -52,11 +52,14 @@ def compile_one(kernel, label, folder):
 
 
 def nvcc_program():
-    nvcc = os.environ.get('NVCC') or shutil.which('nvcc')
-    if nvcc is None:
-        print('record: no nvcc; install the CUDA toolkit 13.0, or name the program in NVCC', file=sys.stderr)
-        sys.exit(4)
-    return nvcc
+    """$NVCC, else $CUDA_HOME/bin/nvcc, else from PATH, as kernels/common/compile.bash looks for it."""
+    named, toolkit = os.environ.get('NVCC'), os.environ.get('CUDA_HOME')
+    names = [named] if named else [os.path.join(toolkit, 'bin', 'nvcc'), 'nvcc'] if toolkit else ['nvcc']
+    for found in filter(None, map(shutil.which, names)):
+        return found
+    print('record: no nvcc; install the CUDA toolkit 13.0, or name the program in NVCC or its folder in CUDA_HOME',
+          file=sys.stderr)
+    sys.exit(4)
 
 
 def compile_runner(folder):

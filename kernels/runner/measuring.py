@@ -17,7 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PARTS = ('timing', 'light', 'scan', 'counters')
 FIRST_SHAPES = 3      # of the set: both parts of these are measured before anything else
 LEAST_SECONDS = 10.0  # a batch is not begun with less
-GRACE_SECONDS = 120   # for ncu to write down what it has, after the runner's time is over
+GRACE_SECONDS = 120   # to end in, after the runner's time is over: ncu writes down what it has
 
 
 @dataclasses.dataclass
@@ -143,12 +143,23 @@ class Measuring:
             file.writelines(f'{job_line(job, launch)}\n' for job, launch in jobs)
         return ['./runner', mode, os.path.abspath(stem + '.manifest'), f'{self.seconds_left():.1f}']
 
+    def run_in_time(self, command, stem, mode):
+        """The exit code; None if the program had to be ended. Its lines go into .jsonl."""
+        with open(stem + '.jsonl', mode, encoding='utf-8') as out:
+            try:
+                return subprocess.run(command, cwd=self.options.build, stdout=out, check=False,
+                                      timeout=self.seconds_left() + GRACE_SECONDS).returncode
+            except subprocess.TimeoutExpired:
+                return None
+
     def run_plain(self, stem, todo, _):
         """A launch that fails ends the runner: it is started again behind that."""
         jobs = list(enumerate(todo))
         while jobs and self.seconds_left() > 0:
-            with open(stem + '.jsonl', 'a', encoding='utf-8') as out:
-                code = subprocess.run(self.runner('time', stem, jobs), cwd=self.options.build, stdout=out, check=False).returncode
+            code = self.run_in_time(self.runner('time', stem, jobs), stem, 'a')
+            if code is None:
+                print('record: the runner did not end in time; what it had measured by then is kept', file=sys.stderr)
+                return
             lines = read_lines(stem + '.jsonl')
             if code != 1 or not lines or 'failed' not in lines[-1]:
                 if code != 0:
@@ -159,15 +170,11 @@ class Measuring:
     def run_profiled(self, stem, todo, part):
         command = ncu_command(metric_names(part), stem + '.csv')
         repeats = self.options.repeats if part == 'light' else 1
-        with open(stem + '.jsonl', 'w', encoding='utf-8') as out:
-            try:
-                done = subprocess.run(command + self.runner('launch', stem, list(enumerate(todo))) + [str(repeats)],
-                                      cwd=self.options.build, stdout=out, check=False, timeout=self.seconds_left() + GRACE_SECONDS)
-            except subprocess.TimeoutExpired:
-                print('record: ncu did not end in time; what it read is lost', file=sys.stderr)
-                return
-        if done.returncode != 0:
-            print(f'record: ncu ended with exit code {done.returncode}; see {stem}.csv', file=sys.stderr)
+        code = self.run_in_time(command + self.runner('launch', stem, list(enumerate(todo))) + [str(repeats)], stem, 'w')
+        if code is None:
+            print('record: ncu did not end in time; what it read is lost', file=sys.stderr)
+        elif code != 0:
+            print(f'record: ncu ended with exit code {code}; see {stem}.csv', file=sys.stderr)
 
 
 def measure(chosen, options):

@@ -6,6 +6,8 @@ import shutil
 import statistics
 import subprocess
 
+import compiling
+
 SCHEMA_VERSION = 1
 KEYS = {'bm': 'BM', 'bn': 'BN', 'bk': 'BK', 'tm': 'TM', 'tn': 'TN', 'wm': 'WM', 'wn': 'WN', 'stages': 'STAGES', 'copy': 'COPY',
         'vec': 'VEC', 'pad_a': 'PAD_A', 'pad_b': 'PAD_B', 'swizzle': 'SWIZZLE', 'raster': 'RASTER', 'register_cap': 'REGS',
@@ -59,7 +61,7 @@ def configuration_of(kernel, min_ctas):
 
 def code_entry(kernel, label, built, path, folder):
     """Compresses the cubin into the folder; what the record says about it."""
-    file = kernel.name + ('.ragged' if label == 'ragged' else '') + '.cubin.zst'
+    file = compiling.cubin_of(kernel, label) + '.zst'
     if shutil.which('zstd') is None:
         raise SystemExit('record: no zstd; install it to compress the cubins')
     subprocess.run(['zstd', '-q', '-f', '-19', '--no-progress', path, '-o', os.path.join(folder, file)], check=True)

@@ -9,7 +9,9 @@ import stat
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
+from unittest import mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, '..', '..')
@@ -18,7 +20,8 @@ RECORD = os.path.join(RUNNER, 'record')
 CALIBRATION = os.path.join(ROOT, 'traces', 'calibration')
 sys.dont_write_bytecode = True
 sys.path.insert(0, RUNNER)
-import measuring  # noqa: E402  (found through the path above)
+import compiling  # noqa: E402  (found through the path above)
+import measuring  # noqa: E402
 import ncu_csv  # noqa: E402
 import records  # noqa: E402
 import recorded_set  # noqa: E402
@@ -173,6 +176,47 @@ class Csv(unittest.TestCase):
             self.read('"ID","Kernel Name","Block Size","Metric Name"\n"0","k","(1, 1, 1)","x"\n')
         with self.assertRaisesRegex(ValueError, 'units'):
             self.read(self.HEADER.splitlines()[0] + '\n"0","k","(1, 1, 1)","(1, 1, 1)","1","2"\n')
+
+
+class Programs(unittest.TestCase):
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def program(self, *path, text='#!/bin/sh\n'):
+        path = os.path.join(self.folder, *path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, 'w', encoding='ascii') as file:
+            file.write(text)
+        os.chmod(path, 0o755)
+        return path
+
+    def found(self, **environment):
+        with mock.patch.dict(os.environ, {'NVCC': '', 'CUDA_HOME': '', **environment}):
+            return compiling.nvcc_program()
+
+    def test_nvcc_is_the_named_one_then_the_toolkits_then_that_in_path(self):
+        named, toolkits, in_path = self.program('mine'), self.program('cuda', 'bin', 'nvcc'), self.program('path', 'nvcc')
+        path, cuda = os.path.dirname(in_path), os.path.join(self.folder, 'cuda')
+        self.assertEqual(self.found(NVCC=named, CUDA_HOME=cuda, PATH=path), named)
+        self.assertEqual(self.found(CUDA_HOME=cuda, PATH=path), toolkits)
+        self.assertEqual(self.found(CUDA_HOME=self.folder, PATH=path), in_path)
+        self.assertEqual(self.found(PATH=path), in_path)
+        for absent in ({'NVCC': 'no_such_nvcc', 'CUDA_HOME': cuda, 'PATH': path}, {'PATH': cuda}):
+            with self.assertRaises(SystemExit) as end, mock.patch('sys.stderr'):
+                self.found(**absent)
+            self.assertEqual(end.exception.code, 4)
+
+    def test_a_runner_that_hangs_is_ended(self):
+        self.program('runner', text='#!/bin/sh\necho \'{"job": 0}\'\nexec sleep 60\n')
+        stem = os.path.join(self.folder, '01_timing')
+        measured = measuring.Measuring(types.SimpleNamespace(limit_s=1, raw=self.folder, build=self.folder))
+        with mock.patch.object(measuring, 'GRACE_SECONDS', 0), mock.patch('sys.stderr') as said:
+            measured.run_plain(stem, recorded_set.read_set().launches()[:2], 'timing')
+        self.assertIn('did not end in time', said.write.call_args_list[0].args[0])
+        self.assertEqual(measuring.read_lines(stem + '.jsonl'), [{'job': 0}])
 
 
 class Text(unittest.TestCase):

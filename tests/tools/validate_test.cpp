@@ -1,4 +1,6 @@
 // The built `tilesim validate` on the recordings of recorded/sample.
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/command.h"
@@ -70,6 +72,12 @@ TEST_CASE("validate: wrong use is refused before anything is simulated", "[cli]"
   require_refused(validate({"--csv", "-", "--json", "-"}), {"stdout"});
   require_refused(validate({"--html", "/no/such/folder/x.html"}), {"--html"});
   require_refused({"validate", "--recorded", "/no/such/folder"}, {"/no/such/folder"});
+  // Flags of the other questions.
+  require_refused(validate({"--cubin", "x"}), {"--cubin needs --ncu"});
+  require_refused(validate({"--stages", "3"}), {"--stages needs --ncu"});
+  require_refused(validate({"--launch", "7"}), {"--launch needs --ncu"});
+  require_refused(validate({"--carveout", "100"}), {"--carveout needs --ncu"});
+  require_refused(validate({"--limit", "9"}), {"--limit needs --live"});
 }
 
 TEST_CASE("validate: folders without recordings, with bad ones and without code", "[cli]") {
@@ -90,8 +98,36 @@ TEST_CASE("validate: folders without recordings, with bad ones and without code"
   CHECK(absent.out.find("1 run could not be simulated") != std::string::npos);
   folder.write(name + ".cubin.zst", "something else");
   const ProcessResult other = tilesim({"validate", "--recorded", path, "--replay", "--brief"});
-  CHECK(other.exit_code == 0);
+  CHECK(other.exit_code == 1);  // not one run
   CHECK(other.out.find("its SHA-256 is") != std::string::npos);
+  CHECK(tilesim({"validate", "--recorded", path, "--brief"}).exit_code == 0);  // from generated code it can be
+}
+
+TEST_CASE("validate: a locked run that fails is not named; a carve-out of no GPU fails", "[cli]") {
+  const ScratchFolder folder;
+  const std::string locked = "mma_bf16_128x128x32_64x64_a2_nt_v8_pa8_pb8";
+  for (const std::string& name : {locked, std::string("mma_bf16_128x128x64_64x32_a2_nt_v8_pa8_pb8"),
+                                  std::string("mma_bf16_128x256x32_64x64_a4_nt_v8_pa8_pb8")}) {
+    auto record = nlohmann::json::parse(read_file(kSample + "/" + name + ".json"));
+    if (name != locked) {
+      folder.write(name + ".cubin.zst", read_file(kSample + "/" + name + ".cubin.zst"));
+      for (auto& run : record.at("runs")) {
+        run.at("metrics")["launch__shared_mem_config_size"] = {
+            {"value", 1e300}, {"unit", "byte"}, {"spread", 0}, {"repeats", 5}};
+      }
+    }
+    folder.write(name + ".json", record.dump());
+  }
+  for (const char* form : {"never", "-"}) {
+    std::vector<std::string> words{"validate", "--recorded", folder.file(""), "--replay", "--brief", "--all"};
+    words.insert(words.end(), {form == std::string("-") ? "--json" : "--color", form});
+    const ProcessResult result = tilesim(words);
+    INFO(result.out << result.err);
+    CHECK(result.exit_code == 1);
+    CHECK(result.out.find(locked) == std::string::npos);
+    CHECK(result.out.find("the recorded code is not there") != std::string::npos);
+    CHECK(result.out.find("launch__shared_mem_config_size is 1e+300 bytes") != std::string::npos);
+  }
 }
 
 TEST_CASE("validate: without the shipped set it says where to get it", "[cli]") {
@@ -160,6 +196,15 @@ TEST_CASE("validate --ncu: all three forms, and what is refused", "[cli]") {
   require_refused({"validate", "--ncu", several, "--launch", "1", "--sass", listing(), "--tile", "32x32x32"},
                   {"--sass and --cubin"});
   require_refused({"validate", "--ncu", several, "--replay"}, {"--replay does not go with --ncu"});
+  require_refused({"validate", "--ncu", several, "--html", "-"}, {"--html does not go with --ncu"});
+  require_refused({"validate", "--ncu", several, "--live"}, {"--live does not go with --ncu"});
+  // Where nothing is predicted.
+  require_refused({"validate", "--ncu", several, "--launch", "1"}, {"--launch needs code or a tile"});
+  require_refused({"validate", "--ncu", several, "--csv", "-"}, {"--csv needs code or a tile"});
+  require_refused({"validate", "--ncu", several, "--m", "1024"}, {"--m needs code or a tile"});
+  require_refused({"validate", "--ncu", several, "--dtype", "bf16"}, {"--dtype needs code or a tile"});
+  require_refused({"validate", "--ncu", several, "--launch", "1", "--tile", "32x32x32", "--csv", "-", "--json", "-"},
+                  {"two outputs", "stdout"});
   require_refused({"validate", "--ncu", "/no/such/file"}, {"/no/such/file"});
   require_refused({"validate", "--ncu", listing()}, {"no profile", "--import"});
 }
@@ -176,6 +221,47 @@ TEST_CASE("validate --live: without a GPU it says what is missing", "[cli]") {
   }
   require_refused({"validate", "--live", "--recorded", "x"}, {"--recorded does not go with --live"});
   require_refused({"validate", "--live", "--limit", "0"}, {"--limit"});
+  // Before anything is measured: what does not go with it, and what is wrong.
+  for (const char* flag : {"--family", "--dtype", "--part"}) {
+    require_refused({"validate", "--live", flag, "mma"}, {std::string(flag) + " does not go with --live", "--only"});
+  }
+  require_refused({"validate", "--live", "--metric", "time"}, {"--metric 'time'"});
+  require_refused({"validate", "--live", "--min-tau", "2"}, {"--min-tau"});
+  require_refused({"validate", "--live", "--csv", "/no/such/folder/x.csv"}, {"--csv"});
+  require_refused({"validate", "--live", "--html", "/no/such/folder/x.html"}, {"--html"});
+  require_refused({"validate", "--live", "--shapes", "64x64"}, {"--shapes"});
+  require_refused({"validate", "--live", "--stages", "3"}, {"--stages needs --ncu"});
+  const ProcessResult unlocked = tilesim({"validate", "--live"}, {{"TILESIM_RECORDED", empty.file("none")}});
+  CHECK(unlocked.exit_code == 2);
+  CHECK(unlocked.err.find("which kernels are locked") != std::string::npos);
+  CHECK(unlocked.err.find(empty.file("none")) != std::string::npos);
+}
+
+TEST_CASE("validate --live: nvcc is that of NVCC alone, else of CUDA_HOME, else of PATH; a folder is none", "[cli]") {
+  const ScratchFolder scratch;
+  const std::filesystem::path root = scratch.file("");
+  const auto program = [](const std::filesystem::path& path) {
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << "#!/bin/sh\n";
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  };
+  program(root / "cuda" / "bin" / "nvcc");
+  program(root / "path" / "nvcc");
+  std::filesystem::create_directories(root / "folders" / "nvcc");
+  const auto missing = [&](const std::string& nvcc, const std::string& toolkit, const std::string& search) {
+    const ProcessResult result = tilesim(
+        {"validate", "--live"},
+        {{"TILESIM_KERNELS", scratch.file("none")}, {"NVCC", nvcc}, {"CUDA_HOME", toolkit}, {"PATH", root / search}});
+    CHECK(result.exit_code == 4);  // there is no runner
+    return result.err.find("nvcc, ") != std::string::npos;
+  };
+  CHECK_FALSE(missing("", root / "cuda", "none"));
+  CHECK_FALSE(missing("", root / "none", "path"));
+  CHECK_FALSE(missing("nvcc", "", "path"));
+  CHECK_FALSE(missing(root / "path" / "nvcc", "", "none"));
+  CHECK(missing("no_such_nvcc", root / "cuda", "path"));
+  CHECK(missing("", "", "folders"));
+  CHECK(missing(root / "folders" / "nvcc", "", "path"));
 }
 
 }  // namespace tilesim::test

@@ -88,6 +88,8 @@ TEST_CASE("waiting states: shares without selected and not_selected, also of sta
   const Counters predicted{{state("barrier"), 3.0}, {state("long_scoreboard"), 1.0}};
   const std::vector<CounterPair> pairs{{predicted, measured}, {measured, measured}, {{}, measured}};
   const auto score = waiting_score(pairs);
+  CHECK(largest_wait(shares) == "long_scoreboard");
+  CHECK(largest_wait({}).empty());
   CHECK(score->count == 2);
   CHECK(score->largest_right == 1);
   CHECK(score->worst_points == Approx(50.0));  // barrier: 75 % of all waiting for 25 %
@@ -126,11 +128,47 @@ TEST_CASE("names of locked runs stay inside", "[unit]") {
   report.rows = locked_rows(12);
   report.rows.push_back(row("open", 1200.0, 1000.0));
   report.summaries = summarise(report.rows, kElapsed);
-  for (const std::string& text : {reports::validate_text(report, true, cli::Palette()), reports::validate_json(report),
-                                  reports::validate_csv(report), reports::validate_html(report)}) {
+  const auto all_texts = [&report] {
+    return std::vector<std::string>{reports::validate_text(report, true, cli::Palette()),
+                                    reports::validate_json(report), reports::validate_csv(report),
+                                    reports::validate_html(report)};
+  };
+  for (const std::string& text : all_texts()) {
     CHECK(text.find("secret") == std::string::npos);
     CHECK(text.find("open") != std::string::npos);
   }
+  // One that fails: neither its name, nor its shape, nor the path of its code, wherever the error has them.
+  ValidationRow failed = row("secret99", 1.0, 1.0, traces::Part::kLocked);
+  failed.shape = {3072, 3072, 3072};
+  failed.predicted.clear();
+  failed.failure = Error{ErrorKind::kUsage, "in '/vault/secret99.cubin.zst' secret99: no kernel", "look at secret99",
+                         "/vault/secret99.cubin"};
+  const std::vector<ValidationRow> rows{failed, row("open", 1200.0, 1000.0)};
+  report.rows = shown_rows(rows);
+  report.summaries = summarise(rows, kElapsed);
+  for (const std::string& text : all_texts()) {
+    INFO(text);
+    CHECK(text.find("secret") == std::string::npos);
+    CHECK(text.find("vault") == std::string::npos);
+    CHECK(text.find("3072") == std::string::npos);
+    CHECK(text.find("open") != std::string::npos);
+  }
+  CHECK(all_texts()[0].find("1 run could not be simulated\n  a locked run (compiled code): in '...' ...") !=
+        std::string::npos);
+  CHECK(all_texts()[1].find("no kernel") != std::string::npos);
+}
+
+TEST_CASE("rows that are shown: all of development, of locked the failed ones", "[unit]") {
+  std::vector<ValidationRow> rows = locked_rows(3);
+  rows[1].failure = Error{ErrorKind::kFailed, "out of memory", "", ""};
+  rows.push_back(row("open", 1200.0, 1000.0));
+  const auto shown = shown_rows(rows);
+  REQUIRE(shown.size() == 2);
+  CHECK(shown[0].name.empty());
+  CHECK(shown[0].part == traces::Part::kLocked);
+  CHECK(shown[0].failure->message == "out of memory");
+  CHECK(shown[1].name == "open");
+  CHECK(shown[1].predicted.at(kElapsed) == 1200.0);
 }
 
 TEST_CASE("gates: on the locked part, and what cannot be judged does not pass", "[unit]") {
@@ -150,6 +188,13 @@ TEST_CASE("gates: on the locked part, and what cannot be judged does not pass", 
   mixed.push_back(row("open", 9000.0, 1000.0));
   CHECK(failed_gates(summarise(mixed, kElapsed), {0.14, {}, {}, {}}, kElapsed).empty());
   CHECK(failed_gates(summarise({row("open", 9000.0, 1000.0)}, kElapsed), {0.14, {}, {}, {}}, kElapsed).size() == 1);
+  // All measured within 2 %: no order to miss.
+  std::vector<ValidationRow> ties;
+  for (int i = 0; i < 12; ++i) {
+    ties.push_back(row("tie", 1000.0 - i, 1000.0 + i, traces::Part::kLocked));
+  }
+  CHECK_FALSE(summarise(ties, kElapsed)[0].ranks.at(0).tau.has_value());
+  CHECK(failed_gates(summarise(ties, kElapsed), {{}, {}, {}, 1.0}, kElapsed).empty());
   // No group to rank; no time on both sides; a run that failed.
   CHECK(failed_gates(summarise(locked_rows(11), kElapsed), {{}, {}, {}, 0.0}, kElapsed).size() == 1);
   CHECK(failed_gates(summaries, {1.0, {}, {}, {}}, "sm__cycles_active.avg").size() == 1);

@@ -5,6 +5,8 @@
 #include <functional>
 #include <string_view>
 
+#include "tools/lib/statistics.h"
+
 namespace tilesim::app {
 
 namespace {
@@ -56,12 +58,6 @@ std::vector<Rule> rules() {
           plain("l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct"),
           plain("sm__warps_active.avg.pct_of_peak_sustained_active"),
           plain("smsp__issue_active.avg.pct_of_peak_sustained_active")};
-}
-
-std::string largest(const Counters& shares) {
-  return std::max_element(shares.begin(), shares.end(),
-                          [](const auto& a, const auto& b) { return a.second < b.second; })
-      ->first;
 }
 
 /// Largest distance of a share, 0 to 1.
@@ -122,7 +118,7 @@ ErrorScale scale_of(const std::string& metric) {
 }
 
 double error_on(ErrorScale scale, double predicted, double measured) {
-  return scale == ErrorScale::kRelative ? predicted / measured - 1.0 : predicted - measured;
+  return scale == ErrorScale::kRelative ? relative_error(predicted, measured) : predicted - measured;
 }
 
 std::vector<CounterScore> counter_scores(std::span<const CounterPair> pairs) {
@@ -173,6 +169,12 @@ Counters waiting_shares(const Counters& counters) {
   return shares;
 }
 
+std::string largest_wait(const Counters& shares) {
+  const auto largest =
+      std::max_element(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return largest == shares.end() ? std::string() : largest->first;
+}
+
 std::optional<WaitingScore> waiting_score(std::span<const CounterPair> pairs) {
   WaitingScore score;
   for (const CounterPair& pair : pairs) {
@@ -183,7 +185,7 @@ std::optional<WaitingScore> waiting_score(std::span<const CounterPair> pairs) {
     }
     const double points = kPercent * std::max(worst_distance(predicted, measured), worst_distance(measured, predicted));
     ++score.count;
-    score.largest_right += largest(predicted) == largest(measured) ? 1 : 0;
+    score.largest_right += largest_wait(predicted) == largest_wait(measured) ? 1 : 0;
     score.worst_points = std::max(score.worst_points, points);
     score.mean_points += points;
   }

@@ -69,4 +69,7 @@ struct WaitingScore {
 /// of the states; empty without any.
 [[nodiscard]] Counters waiting_shares(const Counters& counters);
 
+/// The state with the largest of such shares; of equal ones the first by name, empty without any.
+[[nodiscard]] std::string largest_wait(const Counters& shares);
+
 }  // namespace tilesim::app

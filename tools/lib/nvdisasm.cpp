@@ -1,10 +1,8 @@
 #include "tools/lib/nvdisasm.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -18,11 +16,6 @@
 namespace tilesim::app {
 
 namespace {
-
-bool runs(const std::filesystem::path& path) {
-  std::error_code error;
-  return std::filesystem::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
-}
 
 /// Texts of the instructions that `arguments` make nvdisasm print, if they are those of the kernel.
 std::optional<std::vector<std::string>> texts_of(const std::string& program, const std::vector<std::string>& arguments,
@@ -97,24 +90,14 @@ bool same(std::string_view ours, std::string_view theirs) {
 
 Result<std::string> find_nvdisasm(const std::string& asked) {
   if (asked != "auto") {
-    if (runs(asked)) {
+    if (is_program(asked)) {
       return asked;
     }
     return fail(ErrorKind::kAbsent, fmt::format("--nvdisasm '{}' is no program", asked),
                 "give the path of nvdisasm, or auto to look in CUDA_HOME and PATH");
   }
-  if (const char* home = std::getenv("CUDA_HOME"); home != nullptr) {
-    if (const auto path = std::filesystem::path(home) / "bin" / "nvdisasm"; runs(path)) {
-      return path.string();
-    }
-  }
-  const char* search = std::getenv("PATH");
-  for (std::string_view rest = search != nullptr ? search : ""; !rest.empty();) {
-    const std::size_t end = std::min(rest.find(':'), rest.size());
-    if (const auto path = std::filesystem::path(rest.substr(0, end)) / "nvdisasm"; end > 0 && runs(path)) {
-      return path.string();
-    }
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  if (auto found = find_cuda_program("nvdisasm")) {
+    return std::move(*found);
   }
   return fail(ErrorKind::kAbsent, "nvdisasm is neither in CUDA_HOME nor in PATH",
               "install the CUDA Toolkit, give its path with --nvdisasm, or leave the flag out");

@@ -7,6 +7,7 @@
 #include "model/counted.h"
 #include "tools/lib/compiled_tile.h"
 #include "tools/lib/sass_source.h"
+#include "tools/lib/simulate_kernel.h"
 #include "tools/lib/tile_check.h"
 #include "tools/lib/tile_source.h"
 #include "tools/lib/trace_open.h"
@@ -219,6 +220,19 @@ Result<PreparedKernel> prepare_tile(const model::GpuSpec& gpu, const RunRequest&
   prepared.notes.emplace_back("estimated code: generated for a tile configuration, not compiled");
   prepared.source = std::move(*source);
   return prepared;
+}
+
+Result<KernelResult> simulate_prepared(const model::GpuSpec& gpu, const PreparedKernel& prepared,
+                                       std::optional<double> clock_mhz, const Effort& effort) {
+  auto result = simulate_kernel(gpu, *prepared.source, prepared.launch, clock_mhz, effort);
+  if (result) {
+    result->kernel = prepared.kernel;
+    result->code = prepared.code;
+    result->origin = prepared.origin;
+    result->origin_kind = prepared.origin_kind;
+    result->notes.insert(result->notes.end(), prepared.notes.begin(), prepared.notes.end());
+  }
+  return result;
 }
 
 traces::LaunchRecord record_of(const PreparedKernel& prepared) {

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/gpu_spec.h"
 #include "model/result.h"
 #include "tools/lib/kernel_result.h"
+#include "tools/lib/kernel_run.h"
 #include "tools/lib/kernel_source.h"
 #include "tools/lib/replay.h"
 #include "tools/lib/run.h"
@@ -30,6 +32,10 @@ struct PreparedKernel {
 
 /// From a tile configuration, generated or compiled. Errors: an illegal configuration, no generator, no compiler.
 [[nodiscard]] Result<PreparedKernel> prepare_tile(const model::GpuSpec& gpu, const RunRequest& request);
+
+/// simulate_kernel(), with the names and notes of what was prepared in the result.
+[[nodiscard]] Result<KernelResult> simulate_prepared(const model::GpuSpec& gpu, const PreparedKernel& prepared,
+                                                     std::optional<double> clock_mhz, const Effort& effort);
 
 /// What a trace of it says besides the instructions.
 [[nodiscard]] traces::LaunchRecord record_of(const PreparedKernel& prepared);

@@ -24,13 +24,6 @@ bool same(const isa::Dim3& a, const isa::Dim3& b) { return a.x == b.x && a.y == 
 
 std::string text_of(const isa::Dim3& d) { return fmt::format("{}x{}x{}", d.x, d.y, d.z); }
 
-std::string largest_wait(const Counters& counters) {
-  const Counters shares = waiting_shares(counters);
-  const auto largest =
-      std::max_element(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return largest == shares.end() ? std::string() : largest->first;
-}
-
 void warn_of_launch(const char* what, const isa::Dim3& predicted, const std::optional<isa::Dim3>& measured,
                     std::vector<std::string>& warnings) {
   if (measured && !same(predicted, *measured)) {
@@ -65,9 +58,9 @@ ProfileComparison compare_with_profile(const KernelResult& result, const traces:
   }
   std::stable_sort(comparison.metrics.begin(), comparison.metrics.end(),
                    [](const auto& a, const auto& b) { return place_of(a.name) < place_of(b.name); });
-  comparison.largest_wait_measured = largest_wait(measured);
+  comparison.largest_wait_measured = largest_wait(waiting_shares(measured));
   comparison.largest_wait_predicted =
-      comparison.largest_wait_measured.empty() ? std::string() : largest_wait(predicted);
+      comparison.largest_wait_measured.empty() ? std::string() : largest_wait(waiting_shares(predicted));
   warn_of_launch("grid", result.launch.grid, launch.grid, comparison.warnings);
   warn_of_launch("block", result.launch.block, launch.block, comparison.warnings);
   return comparison;

@@ -13,6 +13,8 @@
 
 namespace tilesim::app {
 
+inline constexpr std::int64_t kMaxSharedBytes = std::int64_t{1} << 30;  ///< of a CTA or an SM; any GPU's limit is below
+
 struct ReplayRequest {
   std::string file;  ///< path of the code, or of a trace, which brings kernel and launch
   CodeFormat format = CodeFormat::kListing;

@@ -6,8 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 extern char** environ;
 
@@ -48,6 +51,35 @@ Result<ProgramResult> run_program(const std::string& program, const std::vector<
   constexpr int kSignalled = 128;
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
   return result;
+}
+
+bool is_program(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
+}
+
+std::optional<std::string> find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) {
+    return is_program(name) ? std::optional(name) : std::nullopt;
+  }
+  const char* search = std::getenv("PATH");
+  for (std::string_view rest = search != nullptr ? search : ""; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    if (const auto path = std::filesystem::path(rest.substr(0, end)) / name; end > 0 && is_program(path)) {
+      return path.string();
+    }
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> find_cuda_program(const std::string& name) {
+  if (const char* home = std::getenv("CUDA_HOME"); home != nullptr && *home != '\0') {
+    if (const auto path = std::filesystem::path(home) / "bin" / name; is_program(path)) {
+      return path.string();
+    }
+  }
+  return find_program(name);
 }
 
 }  // namespace tilesim::app

@@ -1,6 +1,8 @@
 // Runs another program and waits for it.
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,5 +17,14 @@ struct ProgramResult {
 
 /// `program` is a path. Errors (kFailed): it cannot be started.
 [[nodiscard]] Result<ProgramResult> run_program(const std::string& program, const std::vector<std::string>& arguments);
+
+/// True for a file that may be run; a folder is no program.
+[[nodiscard]] bool is_program(const std::filesystem::path& path);
+
+/// Path of a program: `name` itself where it has a slash, else the first of that name in PATH. None if it is not there.
+[[nodiscard]] std::optional<std::string> find_program(const std::string& name);
+
+/// The same for a program of the CUDA Toolkit, but for $CUDA_HOME/bin, which comes before PATH.
+[[nodiscard]] std::optional<std::string> find_cuda_program(const std::string& name);
 
 }  // namespace tilesim::app

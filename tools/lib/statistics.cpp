@@ -44,7 +44,7 @@ std::optional<double> pearson_of_logarithms(std::span<const Sample> samples) {
 
 }  // namespace
 
-double relative_error(const Sample& sample) { return sample.predicted / sample.measured - 1.0; }
+double relative_error(double predicted, double measured) { return predicted / measured - 1.0; }
 
 std::optional<ErrorStatistics> error_statistics(std::span<const Sample> samples) {
   if (samples.empty()) {
@@ -54,7 +54,7 @@ std::optional<ErrorStatistics> error_statistics(std::span<const Sample> samples)
   result.count = samples.size();
   std::vector<double> sizes;
   for (const Sample& sample : samples) {
-    const double error = relative_error(sample);
+    const double error = relative_error(sample.predicted, sample.measured);
     sizes.push_back(std::abs(error));
     result.bias += error / static_cast<double>(samples.size());
     result.mape += std::abs(error) / static_cast<double>(samples.size());

@@ -15,7 +15,7 @@ struct Sample {
 };
 
 /// predicted / measured - 1.
-[[nodiscard]] double relative_error(const Sample& sample);
+[[nodiscard]] double relative_error(double predicted, double measured);
 
 /// Of relative errors; all are fractions, 0.05 is 5 %.
 struct ErrorStatistics {

@@ -150,9 +150,9 @@ Result<Recording> write_ctas(const Task& task) {
   traces::LaunchRecord launch = task.launch;
   if (task.kernel.ordered()) {
     launch.notes.push_back(fmt::format(
-        "what warps do depends on what others store: the trace holds what they did when CTAs ran one after the other, "
-        "or "
-        "side by side while they waited ({} instructions of waiting loops left out); a replay of it does not wait",
+        "what warps do depends on what others store: "
+        "the trace holds what they did when CTAs ran one after the other, or side by side while they waited "
+        "({} instructions of waiting loops left out); a replay of it does not wait",
         writer->left_out()));
   }
   if (const auto finished = writer->finish(task.kernel.program(), launch); !finished) {

@@ -10,7 +10,6 @@
 #include <thread>
 
 #include "tools/lib/prepared_kernel.h"
-#include "tools/lib/simulate_kernel.h"
 
 namespace tilesim::app {
 
@@ -64,9 +63,6 @@ ValidationRow row_of(const traces::Recording& recording, const traces::RecordedR
   if (run.flushed_us) {
     row.measured[kEventFlushed] = kNsPerUs * *run.flushed_us;
   }
-  if (run.warm_us) {
-    row.measured[kEventWarm] = kNsPerUs * *run.warm_us;
-  }
   return row;
 }
 
@@ -89,6 +85,22 @@ Result<PreparedKernel> prepare_estimated(const model::GpuSpec& gpu, const Task& 
   return prepare_tile(gpu, request);
 }
 
+/// The carve-out in KB: the driver chose it when the kernel was launched; nobody knows it before there is code.
+Result<std::optional<int>> carveout_of(const traces::RecordedRun& run) {
+  constexpr const char* kKey = "launch__shared_mem_config_size";
+  const auto metric = run.metrics.find(kKey);
+  if (metric == run.metrics.end()) {
+    return std::nullopt;
+  }
+  const double bytes = metric->second.value;
+  if (!(bytes >= 0.0 && bytes <= static_cast<double>(kMaxSharedBytes))) {
+    return fail(ErrorKind::kUsage, fmt::format("{} is {:g} bytes, not within 0 and {}", kKey, bytes, kMaxSharedBytes),
+                "correct the recording, or record the kernel again");
+  }
+  constexpr double kBytesPerKb = 1024.0;
+  return static_cast<int>(bytes / kBytesPerKb);
+}
+
 Result<PreparedKernel> prepare_compiled(const model::GpuSpec& gpu, const Task& task) {
   const traces::RecordedCode& code = task.recording->codes.at(task.run->code);
   if (const auto same = traces::check_code(code); !same) {
@@ -107,12 +119,11 @@ Result<PreparedKernel> prepare_compiled(const model::GpuSpec& gpu, const Task& t
   } else {
     request.registers = code.registers;
   }
-  // The driver chose it when the kernel was launched; nobody knows it before there is code.
-  if (const auto carveout = task.run->metrics.find("launch__shared_mem_config_size");
-      carveout != task.run->metrics.end()) {
-    constexpr double kBytesPerKb = 1024.0;
-    request.carveout_kb = static_cast<int>(carveout->second.value / kBytesPerKb);
+  const auto carveout = carveout_of(*task.run);
+  if (!carveout) {
+    return tl::unexpected<Error>(carveout.error());
   }
+  request.carveout_kb = *carveout;
   return prepare_replay(gpu, request);
 }
 
@@ -125,7 +136,7 @@ void simulate(const model::GpuSpec& gpu, const Task& task, const ValidationReque
   }
   Effort effort = request.effort;
   effort.threads = 1;
-  const auto result = simulate_kernel(gpu, *prepared->source, prepared->launch, row.clock_mhz, effort);
+  const auto result = simulate_prepared(gpu, *prepared, row.clock_mhz, effort);
   if (!result) {
     row.failure = result.error();
     return;

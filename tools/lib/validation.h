@@ -61,9 +61,8 @@ struct ValidationRow {
   std::optional<Error> failure;  ///< why not
 };
 
-/// Names of the two event medians among the measured counters, in ns.
+/// Name of the event median with flushed caches among the counters, in ns.
 inline constexpr const char* kEventFlushed = "tilesim__event_median_flushed.ns";
-inline constexpr const char* kEventWarm = "tilesim__event_median_warm.ns";
 
 /// Simulates what was asked, in the order of the recordings; the result does not depend on the number of threads. The
 /// parts are those of the whole of `recordings`, whatever is chosen of it. A run that cannot be simulated is a row with

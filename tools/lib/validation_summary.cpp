@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string_view>
 
 namespace tilesim::app {
 
@@ -19,17 +20,22 @@ std::string extents_text(const ValidationRow& row) {
 
 std::string family_text(const ValidationRow& row) { return row.family + " " + row.dtype; }
 
-std::string row_text(const ValidationRow& row) { return row.name + " " + shape_text(row); }
-
-/// The row as a sample of a time; none if it is not there on both sides.
-std::optional<Sample> sample_of(const ValidationRow& row, const std::string& metric) {
-  const auto predicted = row.predicted.find(metric);
-  const auto measured = row.measured.find(metric);
-  if (predicted == row.predicted.end() || measured == row.measured.end() || !(predicted->second > 0.0) ||
-      !(measured->second > 0.0)) {
-    return std::nullopt;
+/// The text without the words that hold the name: paths of its files, and the name itself.
+std::string without_name(const std::string& text, const std::string& name) {
+  if (name.empty()) {
+    return text;
   }
-  return Sample{row_text(row), predicted->second, measured->second};
+  constexpr std::string_view kLeftOut = "...";
+  constexpr const char* kEndsWord = " \t\n'\"";
+  std::string left = text;
+  for (std::size_t at = 0; (at = left.find(name, at)) != std::string::npos;) {
+    const std::size_t before = left.find_last_of(kEndsWord, at);
+    const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+    const std::size_t end = std::min(left.find_first_of(kEndsWord, at + name.size()), left.size());
+    left.replace(begin, end - begin, kLeftOut);
+    at = begin + kLeftOut.size();
+  }
+  return left;
 }
 
 using Groups = std::map<std::string, std::vector<Sample>>;
@@ -77,6 +83,15 @@ void forget_names(PartSummary& summary) {
     rank.regret.pick.clear();
     rank.regret.best.clear();
   }
+}
+
+/// A row that could not be simulated, without what tells which one it is.
+ValidationRow nameless(const ValidationRow& row) {
+  ValidationRow left;
+  left.part = row.part;
+  left.code = row.code;
+  left.failure = Error{row.failure->kind, without_name(row.failure->message, row.name), "", ""};
+  return left;
 }
 
 PartSummary summary_of(const std::vector<const ValidationRow*>& rows, traces::Part part, CodeKind code,
@@ -147,6 +162,28 @@ const std::vector<TimeMetric>& time_metrics() {
 
 std::string shape_text(const ValidationRow& row) {
   return extents_text(row) + (row.split_k == 1 ? "" : fmt::format(" split-K {}", row.split_k));
+}
+
+std::optional<Sample> sample_of(const ValidationRow& row, const std::string& metric) {
+  const auto predicted = row.predicted.find(metric);
+  const auto measured = row.measured.find(metric);
+  if (predicted == row.predicted.end() || measured == row.measured.end() || !(predicted->second > 0.0) ||
+      !(measured->second > 0.0)) {
+    return std::nullopt;
+  }
+  return Sample{row.name + " " + shape_text(row), predicted->second, measured->second};
+}
+
+std::vector<ValidationRow> shown_rows(const std::vector<ValidationRow>& rows) {
+  std::vector<ValidationRow> shown;
+  for (const ValidationRow& row : rows) {
+    if (row.part == traces::Part::kDevelopment) {
+      shown.push_back(row);
+    } else if (row.failure) {
+      shown.push_back(nameless(row));
+    }
+  }
+  return shown;
 }
 
 std::vector<PartSummary> summarise(const std::vector<ValidationRow>& rows, const std::string& metric) {

@@ -52,6 +52,13 @@ struct PartSummary {
 /// "4096x4096x4096", with " split-K 4" where K is split.
 [[nodiscard]] std::string shape_text(const ValidationRow& row);
 
+/// The row as a sample of a time, under its name and shape; none if there is no positive number on both sides.
+[[nodiscard]] std::optional<Sample> sample_of(const ValidationRow& row, const std::string& metric);
+
+/// What reports may show: development rows as they are, and of the locked ones those that could not be simulated, with
+/// part, kind of code and message alone. Words of the message that hold the name are left out.
+[[nodiscard]] std::vector<ValidationRow> shown_rows(const std::vector<ValidationRow>& rows);
+
 /// One summary per kind of code and part that `rows` has, in the order estimated, compiled; development, locked. Ranks
 /// are by `metric`. Names stay empty in locked ones.
 [[nodiscard]] std::vector<PartSummary> summarise(const std::vector<ValidationRow>& rows, const std::string& metric);
@@ -67,7 +74,8 @@ struct Gates {
 
 /// What does not pass, one sentence each: MAPE and worst error of `metric` over the whole part, regret and tau of each
 /// ranked group. Judged are the locked parts, or development where no locked run was simulated. What cannot be judged
-/// (no group of kFewestRanked, runs that failed) does not pass.
+/// (no group of kFewestRanked, runs that failed) does not pass; a group without a tau, all of which is measured within
+/// 2 %, has no order to miss and passes min_tau.
 [[nodiscard]] std::vector<std::string> failed_gates(const std::vector<PartSummary>& summaries, const Gates& gates,
                                                     const std::string& metric);
 

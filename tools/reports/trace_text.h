@@ -12,7 +12,7 @@
 
 namespace tilesim::reports {
 
-/// "recording 1024 of 1024 CTAs: about 3.1 G warp instructions, 2.4 MB, 40 s".
+/// "writing 1024 of 1024 CTAs: about 3.1 G warp instructions, 2.4 MB, 40 s", a line; as a warning if it is one.
 [[nodiscard]] std::string size_line(const app::RecordingEstimate& estimate, bool warning);
 
 /// What was written, one line a file.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "tools/reports/validate_report.h"
 
@@ -22,8 +23,8 @@ constexpr double kPercent = 100.0;
 constexpr std::array<const char*, 6> kColours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"};
 
 constexpr std::string_view kStyle =
-    "body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 "
-    "1rem;color:#222;background:#fff}"
+    "body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:60rem;"
+    "padding:0 1rem;color:#222;background:#fff}"
     "table{border-collapse:collapse;margin:.5rem 0 1.5rem}td,th{padding:.15rem .7rem;text-align:right}"
     "td:first-child,th:first-child,td:nth-child(2),th:nth-child(2){text-align:left}th{border-bottom:1px solid #999}"
     "svg{max-width:100%;height:auto}svg text{font-size:13px;fill:currentColor}.grid{stroke:#8884;fill:none}"
@@ -56,18 +57,14 @@ std::string escaped(std::string_view text) {
 struct Point {
   const app::ValidationRow* row = nullptr;
   std::string group;
-  double measured = 0.0;
-  double predicted = 0.0;
+  app::Sample time;
 };
 
 std::vector<Point> points_of(const ValidationReport& report) {
   std::vector<Point> points;
   for (const app::ValidationRow& row : report.rows) {
-    const auto predicted = row.predicted.find(report.metric);
-    const auto measured = row.measured.find(report.metric);
-    if (row.part == traces::Part::kDevelopment && predicted != row.predicted.end() && measured != row.measured.end() &&
-        predicted->second > 0.0 && measured->second > 0.0) {
-      points.push_back({&row, row.family + " " + row.dtype, measured->second, predicted->second});
+    if (auto time = app::sample_of(row, report.metric); time && row.part == traces::Part::kDevelopment) {
+      points.push_back({&row, row.family + " " + row.dtype, std::move(*time)});
     }
   }
   return points;
@@ -78,7 +75,7 @@ class Scale {
  public:
   explicit Scale(const std::vector<Point>& points) {
     for (const Point& p : points) {
-      for (const double value : {p.measured, p.predicted}) {
+      for (const double value : {p.time.measured, p.time.predicted}) {
         low_ = std::min(low_, std::log10(value));
         high_ = std::max(high_, std::log10(value));
       }
@@ -153,12 +150,12 @@ std::string marks(const std::vector<Point>& points, const Scale& scale,
                   const std::map<std::string, const char*>& colours) {
   std::string svg;
   for (const Point& p : points) {
-    svg += mark(scale.x(p.measured), scale.y(p.predicted), colours.at(p.group), p.row->code);
+    svg += mark(scale.x(p.time.measured), scale.y(p.time.predicted), colours.at(p.group), p.row->code);
     svg += fmt::format(
-        " pointer-events=\"all\"><title>{} {}, {} code&#10;predicted {:.0f}, measured {:.0f}: {:+.1f} "
-        "%</title></circle>\n",
-        escaped(p.row->name), escaped(app::shape_text(*p.row)), to_string(p.row->code), p.predicted, p.measured,
-        kPercent * (p.predicted / p.measured - 1.0));
+        " pointer-events=\"all\"><title>{}, {} code&#10;"
+        "predicted {:.0f}, measured {:.0f}: {:+.1f} %</title></circle>\n",
+        escaped(p.time.name), to_string(p.row->code), p.time.predicted, p.time.measured,
+        kPercent * app::relative_error(p.time.predicted, p.time.measured));
   }
   return svg;
 }
@@ -189,8 +186,8 @@ std::string plot(const ValidationReport& report) {
   const double width = kLeft + kSize + 20.0;
   const double height = kTop + kSize + kBottom;
   std::string svg = fmt::format(
-      "<svg viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\" aria-label=\"Predicted "
-      "over measured {2}\">\n",
+      "<svg viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\" "
+      "aria-label=\"Predicted over measured {2}\">\n",
       width, height, escaped(report.metric));
   svg += grid(scale) + line(scale, 1.0, "exact");
   constexpr double kOff = 1.2;
@@ -224,12 +221,13 @@ std::string totals(const ValidationReport& report) {
 
 std::string validate_html(const ValidationReport& report) {
   return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-      "content=\"width=device-width\">\n<title>TileSim: predicted and measured</title>\n<style>{}</style>\n</head>\n"
-      "<body>\n<h1>Predicted and measured</h1>\n<p>{} for {}, measured on {} ({}). Each mark is a run of the "
-      "development "
-      "part: point at it for its name. The line is an exact prediction, the dashed ones are 20 % off. Locked runs "
-      "appear in the totals only.</p>\n{}<h2>Totals</h2>\n{}</body>\n</html>\n",
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width\">\n<title>TileSim: predicted and "
+      "measured</title>\n<style>{}</style>\n</head>\n"
+      "<body>\n<h1>Predicted and measured</h1>\n<p>{} for {}, measured on {} ({}). "
+      "Each mark is a run of the development part: point at it for its name. "
+      "The line is an exact prediction, the dashed ones are 20 % off. "
+      "Locked runs appear in the totals only.</p>\n{}<h2>Totals</h2>\n{}</body>\n</html>\n",
       kStyle, escaped(report.metric), escaped(report.gpu.id), escaped(report.recorded_gpu), escaped(report.recorded),
       plot(report), totals(report));
 }

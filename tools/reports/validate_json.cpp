@@ -109,7 +109,8 @@ std::string validate_json(const ValidationReport& report) {
   Json& failures = result["not_simulated"] = Json::array();
   for (const app::ValidationRow& row : report.rows) {
     if (row.failure) {
-      Json failure = identity_of(row);
+      Json failure = row.part == traces::Part::kDevelopment ? identity_of(row) : Json{{"code", to_string(row.code)}};
+      failure["part"] = app::to_string(row.part);
       failure["error"] = row.failure->message;
       failures.push_back(std::move(failure));
     } else if (row.part == traces::Part::kDevelopment) {

@@ -13,11 +13,11 @@ namespace tilesim::reports {
 
 struct ValidationReport {
   model::GpuSpec gpu;
-  std::string recorded;      ///< where the recordings come from, in words
-  std::string recorded_gpu;  ///< the card they were made on
-  std::string metric;        ///< the time that rows, ranks and gates are about
-  bool brief = false;        ///< shortest runs
-  std::vector<app::ValidationRow> rows;
+  std::string recorded;                  ///< where the recordings come from, in words
+  std::string recorded_gpu;              ///< the card they were made on
+  std::string metric;                    ///< the time that rows, ranks and gates are about
+  bool brief = false;                    ///< shortest runs
+  std::vector<app::ValidationRow> rows;  ///< of app::shown_rows()
   std::vector<app::PartSummary> summaries;
   bool gated = false;
   std::vector<std::string> failed_gates;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/counted.h"
 #include "tools/reports/error_text.h"
 #include "tools/reports/text.h"
 #include "tools/reports/validate_report.h"
@@ -22,9 +23,7 @@ std::string coefficient(const std::optional<double>& value) {
   return value ? fmt::format("{:.3f}", *value) : std::string("-");
 }
 
-std::string plural(std::size_t count, const char* noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
+std::string runs_text(std::size_t count) { return counted(static_cast<std::int64_t>(count), "run"); }
 
 std::string scores_text(const app::PartSummary& s, const ValidationReport& report, const cli::Palette& palette) {
   const bool named = s.part == traces::Part::kDevelopment;
@@ -75,6 +74,7 @@ std::string counters_text(const app::PartSummary& s, const cli::Palette& palette
 
 struct RowError {
   const app::ValidationRow* row = nullptr;
+  app::Sample time;
   double error = 0.0;
 };
 
@@ -82,11 +82,9 @@ struct RowError {
 std::vector<RowError> development_rows(const ValidationReport& report, app::CodeKind code) {
   std::vector<RowError> rows;
   for (const app::ValidationRow& row : report.rows) {
-    const auto predicted = row.predicted.find(report.metric);
-    const auto measured = row.measured.find(report.metric);
-    if (row.code == code && row.part == traces::Part::kDevelopment && predicted != row.predicted.end() &&
-        measured != row.measured.end() && measured->second > 0.0) {
-      rows.push_back({&row, predicted->second / measured->second - 1.0});
+    const auto time = app::sample_of(row, report.metric);
+    if (time && row.code == code && row.part == traces::Part::kDevelopment) {
+      rows.push_back({&row, *time, app::relative_error(time->predicted, time->measured)});
     }
   }
   return rows;
@@ -106,9 +104,9 @@ std::string rows_text(const ValidationReport& report, app::CodeKind code, bool a
   table.add({all ? "run" : "worst runs", "", "predicted", "measured", "spread", "error"});
   for (const RowError& r : rows) {
     const auto spread = r.row->spread.find(report.metric);
-    table.add({r.row->name, app::shape_text(*r.row), fmt::format("{:.0f}", r.row->predicted.at(report.metric)),
-               fmt::format("{:.0f}", r.row->measured.at(report.metric)),
-               spread == r.row->spread.end() ? "-" : share_text(spread->second), signed_percent(r.error)});
+    table.add({r.row->name, app::shape_text(*r.row), fmt::format("{:.0f}", r.time.predicted),
+               fmt::format("{:.0f}", r.time.measured), spread == r.row->spread.end() ? "-" : share_text(spread->second),
+               signed_percent(r.error)});
   }
   return table.text(palette);
 }
@@ -119,9 +117,11 @@ std::string failures_text(const ValidationReport& report, const cli::Palette& pa
   std::size_t failures = 0;
   for (const app::ValidationRow& row : report.rows) {
     if (row.failure && ++failures <= kShown) {
-      text += paragraph("  ",
-                        fmt::format("{} {} ({} code): {}{}", row.name, app::shape_text(row), to_string(row.code),
-                                    row.failure->where.empty() ? "" : row.failure->where + ": ", row.failure->message));
+      const bool named = row.part == traces::Part::kDevelopment;
+      text += paragraph(
+          "  ", fmt::format("{} ({} code): {}{}", named ? row.name + " " + app::shape_text(row) : "a locked run",
+                            to_string(row.code), row.failure->where.empty() ? "" : row.failure->where + ": ",
+                            row.failure->message));
     }
   }
   if (failures == 0) {
@@ -130,7 +130,7 @@ std::string failures_text(const ValidationReport& report, const cli::Palette& pa
   if (failures > kShown) {
     text += fmt::format("  and {} more; --json has them\n", failures - kShown);
   }
-  return "\n" + palette.warning(fmt::format("{} could not be simulated", plural(failures, "run"))) + "\n" + text;
+  return "\n" + palette.warning(fmt::format("{} could not be simulated", runs_text(failures))) + "\n" + text;
 }
 
 std::string gates_text(const ValidationReport& report, const cli::Palette& palette) {
@@ -166,12 +166,12 @@ std::string validate_text(const ValidationReport& report, bool all, const cli::P
                   report.gpu.id, report.recorded, report.recorded_gpu, metric_text(report.metric),
                   report.brief ? " Brief simulations: shorter runs than run and replay make." : ""));
   for (const app::PartSummary& s : report.summaries) {
-    text += "\n" +
-            palette.bold(fmt::format("{} code, {} part", s.code == app::CodeKind::kEstimated ? "Estimated" : "Compiled",
-                                     app::to_string(s.part))) +
-            fmt::format(": {}{}{}\n", plural(s.runs, "run"),
-                        s.failed > 0 ? fmt::format(", {} not simulated", s.failed) : "",
-                        s.part == traces::Part::kLocked ? "; totals only" : "");
+    text +=
+        "\n" +
+        palette.bold(fmt::format("{} code, {} part", s.code == app::CodeKind::kEstimated ? "Estimated" : "Compiled",
+                                 app::to_string(s.part))) +
+        fmt::format(": {}{}{}\n", runs_text(s.runs), s.failed > 0 ? fmt::format(", {} not simulated", s.failed) : "",
+                    s.part == traces::Part::kLocked ? "; totals only" : "");
     text += scores_text(s, report, palette) + ranks_text(s, palette) + counters_text(s, palette);
     if (s.part == traces::Part::kDevelopment) {
       text += rows_text(report, s.code, all, palette);

@@ -9,11 +9,12 @@
 #include "model/result.h"
 #include "tools/cli/invocation.h"
 #include "tools/cli/subcommand.h"
+#include "tools/lib/replay.h"
 
 namespace tilesim::cli {
 
 inline constexpr std::int64_t kWarpThreads = 32;
-inline constexpr std::int64_t kMaxSharedBytes = std::int64_t{1} << 30;  ///< any GPU's limit is far below
+using app::kMaxSharedBytes;
 
 /// --carveout.
 [[nodiscard]] Flag carveout_flag(const std::string& group);

@@ -1,6 +1,8 @@
 // tilesim validate: predictions against measurements.
 #include "tools/tilesim/validate.h"
 
+#include <algorithm>
+
 #include "tools/tilesim/application.h"
 #include "tools/tilesim/launch_flags.h"
 
@@ -18,6 +20,18 @@ std::vector<Flag> validate_flags() {
 }
 
 Result<ExitCode> run(const Invocation& invocation) {
+  if (!invocation.has("ncu")) {
+    if (const auto done = refuse(invocation, profile_flags(), "needs --ncu", "leave it out, or give a profile");
+        !done) {
+      return tl::unexpected<Error>(done.error());
+    }
+  }
+  if (!invocation.has("live") && !invocation.has("ncu")) {
+    if (const auto done = refuse(invocation, live_flags(), "needs --live", "leave it out, or measure with --live");
+        !done) {
+      return tl::unexpected<Error>(done.error());
+    }
+  }
   return with_setting(invocation, [&invocation](const Setting& setting) {
     return invocation.has("ncu")    ? validate_profile(invocation, setting)
            : invocation.has("live") ? validate_live(invocation, setting)
@@ -26,6 +40,16 @@ Result<ExitCode> run(const Invocation& invocation) {
 }
 
 }  // namespace
+
+Result<void> refuse(const Invocation& invocation, const std::vector<Flag>& flags, const std::string& why,
+                    const std::string& remedy, const std::vector<std::string>& but) {
+  for (const Flag& flag : flags) {
+    if (invocation.has(flag.name) && std::find(but.begin(), but.end(), flag.name) == but.end()) {
+      return fail(ErrorKind::kUsage, spelling(flag) + " " + why, remedy);
+    }
+  }
+  return {};
+}
 
 Subcommand validate_subcommand() {
   Subcommand s;
@@ -40,6 +64,7 @@ Subcommand validate_subcommand() {
       "Simulates every recorded kernel (--replay its machine code, --run code generated for its configuration) and\n"
       "prints how far the predictions are off. Two thirds of the kernels are shown one by one; the last third is\n"
       "locked: scored as a whole only, and what the gates are about. A gate that fails ends with exit code 3.\n"
+      "Where no run at all can be simulated the exit code is 1.\n"
       "--ncu lists what an export of Nsight Compute holds; with code or a tile it puts a prediction beside it.";
   s.examples = {"tilesim validate --replay --shapes 1024x1024x1024,4096x4096x4096 --html scatter.html",
                 "tilesim validate --run --family simt --max-mape 10 --min-tau 0.8 --csv rows.csv",

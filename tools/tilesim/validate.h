@@ -3,13 +3,13 @@
 
 #include <filesystem>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "model/result.h"
 #include "tools/cli/invocation.h"
 #include "tools/cli/subcommand.h"
+#include "tools/lib/validation_summary.h"
 #include "tools/tilesim/gpu_flags.h"
 
 namespace tilesim::cli {
@@ -18,10 +18,27 @@ namespace tilesim::cli {
 [[nodiscard]] std::vector<Flag> recorded_flags();
 [[nodiscard]] Result<ExitCode> validate_recorded(const Invocation& invocation, const Setting& setting);
 
-/// The same against a folder; `name` is what reports call it, `locked` as app::ValidationRequest has it.
+/// Files of rows and of a page, opened before anything is simulated.
+struct Files {
+  std::optional<Output> csv;
+  std::optional<Output> html;
+};
+/// Error (kUsage): a file that cannot be written, or two outputs that both go to stdout.
+[[nodiscard]] Result<Files> files_from(const Invocation& invocation, const Outputs& outputs);
+
+/// What is asked about recordings, checked as far as that is possible without them.
+struct RecordedQuestion {
+  Files files;
+  std::string metric;
+  app::Gates gates;
+  app::ValidationRequest request;  ///< without families and types
+};
+[[nodiscard]] Result<RecordedQuestion> recorded_question_from(const Invocation& invocation, const Setting& setting);
+
+/// The question put to a folder; `name` is what reports call it.
 [[nodiscard]] Result<ExitCode> validate_folder(const Invocation& invocation, const Setting& setting,
-                                               const std::filesystem::path& folder, const std::string& name,
-                                               const std::optional<std::set<std::string>>& locked = std::nullopt);
+                                               RecordedQuestion question, const std::filesystem::path& folder,
+                                               const std::string& name);
 
 /// Builds and measures kernels on this machine's GPU, then as above. Error (kAbsent): what that needs and is not there.
 [[nodiscard]] std::vector<Flag> live_flags();
@@ -31,7 +48,8 @@ namespace tilesim::cli {
 [[nodiscard]] std::vector<Flag> profile_flags();
 [[nodiscard]] Result<ExitCode> validate_profile(const Invocation& invocation, const Setting& setting);
 
-/// A file of rows or a page, opened before anything is simulated.
-[[nodiscard]] Result<std::optional<Output>> output_for(const Invocation& invocation, const std::string& flag);
+/// Error (kUsage) if one of the flags was given, but for those named in `but`: "--FLAG" and then `why`.
+[[nodiscard]] Result<void> refuse(const Invocation& invocation, const std::vector<Flag>& flags, const std::string& why,
+                                  const std::string& remedy, const std::vector<std::string>& but = {});
 
 }  // namespace tilesim::cli

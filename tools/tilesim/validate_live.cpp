@@ -1,17 +1,14 @@
 // Kernels built, run and measured on this machine's GPU by kernels/runner/record, then compared.
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <string_view>
+#include <set>
 
 #include "tools/lib/compiled_tile.h"
 #include "tools/lib/recorded_set.h"
 #include "tools/lib/run_program.h"
 #include "tools/lib/scratch_folder.h"
-#include "tools/tilesim/launch_flags.h"
 #include "tools/tilesim/validate.h"
 #include "traces/recorded/recording.h"
 
@@ -22,27 +19,10 @@ namespace {
 constexpr int kExitAbsent = 4;
 constexpr std::int64_t kSeconds = 300;
 
-bool is_program(const std::filesystem::path& path) { return ::access(path.c_str(), X_OK) == 0; }
-
-bool on_path(std::string_view name) {
-  const char* variable = std::getenv("PATH");
-  std::string_view rest = variable == nullptr ? "" : variable;
-  while (!rest.empty()) {
-    const std::size_t colon = std::min(rest.find(':'), rest.size());
-    if (is_program(std::filesystem::path(rest.substr(0, colon)) / name)) {
-      return true;
-    }
-    rest.remove_prefix(std::min(colon + 1, rest.size()));
-  }
-  return false;
-}
-
-/// nvcc as the kernels' scripts look for it.
+/// nvcc as kernels/common/compile.bash looks for it: $NVCC alone where it is set, else the toolkit's.
 bool has_nvcc() {
   const char* named = std::getenv("NVCC");
-  const char* toolkit = std::getenv("CUDA_HOME");
-  return (named != nullptr && (is_program(named) || on_path(named))) || on_path("nvcc") ||
-         (toolkit != nullptr && is_program(std::filesystem::path(toolkit) / "bin" / "nvcc"));
+  return (named != nullptr && *named != '\0' ? app::find_program(named) : app::find_cuda_program("nvcc")).has_value();
 }
 
 /// All that is missing at once, so that one installation is enough.
@@ -59,9 +39,9 @@ Result<void> check_machine(const std::filesystem::path& script) {
   need(std::filesystem::exists("/dev/nvidiactl", ignored), "an NVIDIA GPU with its driver",
        "run this on a machine with an H200");
   need(has_nvcc(), "nvcc", "install the CUDA Toolkit and set NVCC, CUDA_HOME or PATH");
-  need(on_path("ncu"), "ncu", "install Nsight Compute and put it into PATH");
-  need(on_path("python3"), "python3", "install it");
-  need(on_path("zstd"), "zstd", "install it");
+  need(app::find_program("ncu").has_value(), "ncu", "install Nsight Compute and put it into PATH");
+  need(app::find_program("python3").has_value(), "python3", "install it");
+  need(app::find_program("zstd").has_value(), "zstd", "install it");
   need(std::filesystem::exists(script, ignored), fmt::format("the runner ({})", script.string()),
        "set TILESIM_KERNELS to the folder kernels/ of a source tree");
   if (missing.empty()) {
@@ -89,19 +69,35 @@ Result<void> record(const std::filesystem::path& script, const std::vector<std::
 }
 
 /// What is locked in the shipped set stays locked however it is measured.
-std::set<std::string> locked_names() {
-  std::set<std::string> names;
+Result<std::set<std::string>> locked_names() {
   const auto folder = app::shipped_recordings();
   const auto recordings = folder ? traces::read_recordings(*folder) : tl::unexpected<Error>(folder.error());
-  if (recordings) {
-    const std::vector<traces::Part> parts = traces::split(*recordings);
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (parts[i] == traces::Part::kLocked) {
-        names.insert((*recordings)[i].name);
-      }
+  if (!recordings) {
+    Error error = recordings.error();
+    error.message = "--live takes from the shipped recordings which kernels are locked: " + error.message;
+    return tl::unexpected<Error>(std::move(error));
+  }
+  std::set<std::string> names;
+  const std::vector<traces::Part> parts = traces::split(*recordings);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i] == traces::Part::kLocked) {
+      names.insert((*recordings)[i].name);
     }
   }
   return names;
+}
+
+/// Flags that choose among recordings; what is measured is chosen by name.
+Result<void> refuse_choices(const Invocation& invocation) {
+  for (const auto& [flag, remedy] :
+       {std::pair{"recorded", "leave one of them out"}, std::pair{"family", "choose kernels by name with --only"},
+        std::pair{"dtype", "choose kernels by name with --only"},
+        std::pair{"part", "choose kernels by name with --only"}}) {
+    if (invocation.has(flag)) {
+      return fail(ErrorKind::kUsage, fmt::format("--{} does not go with --live", flag), remedy);
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -118,18 +114,23 @@ std::vector<Flag> live_flags() {
 }
 
 Result<ExitCode> validate_live(const Invocation& invocation, const Setting& setting) {
-  if (invocation.has("recorded")) {
-    return fail(ErrorKind::kUsage, "--recorded does not go with --live", "leave one of them out");
+  if (const auto done = refuse_choices(invocation); !done) {
+    return tl::unexpected<Error>(done.error());
+  }
+  auto question = recorded_question_from(invocation, setting);
+  if (!question) {
+    return tl::unexpected<Error>(question.error());
   }
   constexpr std::int64_t kMostSeconds = 86400;
   const auto limit = invocation.integer("limit", 1, kMostSeconds);
   if (!limit) {
     return tl::unexpected<Error>(limit.error());
   }
-  int threads = 1;
-  if (const auto done = read_host_threads(invocation, threads); !done) {
-    return tl::unexpected<Error>(done.error());
+  auto locked = locked_names();
+  if (!locked) {
+    return tl::unexpected<Error>(locked.error());
   }
+  question->request.locked = std::move(*locked);
   const std::filesystem::path script = app::kernels_folder() / "runner" / "record";
   if (const auto ready = check_machine(script); !ready) {
     return tl::unexpected<Error>(ready.error());
@@ -139,9 +140,10 @@ Result<ExitCode> validate_live(const Invocation& invocation, const Setting& sett
     return tl::unexpected<Error>(scratch.error());
   }
   const std::filesystem::path to = scratch->path() / "recorded";
-  std::vector<std::string> arguments{
-      "--build", (scratch->path() / "build").string(), "--to",      to.string(),
-      "-j",      fmt::format("{}", threads),           "--limit-s", fmt::format("{}", limit->value_or(kSeconds))};
+  std::vector<std::string> arguments{"--build",   (scratch->path() / "build").string(),
+                                     "--to",      to.string(),
+                                     "-j",        fmt::format("{}", question->request.effort.threads),
+                                     "--limit-s", fmt::format("{}", limit->value_or(kSeconds))};
   for (const auto& [flag, value] :
        {std::pair{"--only", invocation.text("only")}, std::pair{"--shapes", invocation.text("shapes")}}) {
     if (value) {
@@ -151,7 +153,7 @@ Result<ExitCode> validate_live(const Invocation& invocation, const Setting& sett
   if (const auto done = record(script, arguments); !done) {
     return tl::unexpected<Error>(done.error());
   }
-  return validate_folder(invocation, setting, to, "measurements of this machine", locked_names());
+  return validate_folder(invocation, setting, std::move(*question), to, "measurements of this machine");
 }
 
 }  // namespace tilesim::cli

@@ -1,11 +1,9 @@
 // A profile of Nsight Compute, alone or beside a prediction.
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 
 #include "tools/lib/prepared_kernel.h"
-#include "tools/lib/simulate_kernel.h"
 #include "tools/reports/profile_report.h"
 #include "tools/tilesim/launch_flags.h"
 #include "tools/tilesim/replay_flags.h"
@@ -48,16 +46,20 @@ KnownLaunch known_launch(const traces::ProfiledLaunch& launch) {
   return known;
 }
 
-/// Flags that belong to recordings.
+/// Flags that belong to recordings, without those that a profile takes too.
 Result<void> refuse_others(const Invocation& invocation) {
-  constexpr std::array kOthers{"recorded", "live",  "only",     "limit",     "run",        "replay",  "shapes", "part",
-                               "metric",   "brief", "max-mape", "max-worst", "max-regret", "min-tau", "html"};
-  for (const char* flag : kOthers) {
-    if (invocation.has(flag)) {
-      return fail(ErrorKind::kUsage, fmt::format("--{} does not go with --ncu", flag), "leave one of them out");
-    }
-  }
-  return {};
+  const std::string why = "does not go with --ncu";
+  const std::string remedy = "leave one of them out";
+  const auto done = refuse(invocation, recorded_flags(), why, remedy, {"family", "dtype", "all", "csv"});
+  return done ? refuse(invocation, live_flags(), why, remedy) : done;
+}
+
+/// Flags that only a prediction beside the profile would use.
+Result<void> refuse_prediction(const Invocation& invocation) {
+  const std::string why = "needs code or a tile to predict";
+  const std::string remedy = "give --sass, --cubin, --compile or a tile, or leave it out to have the profile listed";
+  const auto done = refuse(invocation, profile_flags(), why, remedy, {"ncu"});
+  return done ? refuse(invocation, recorded_flags(), why, remedy, {"all"}) : done;
 }
 
 Result<app::PreparedKernel> prepare_code(const Invocation& invocation, const model::GpuSpec& gpu,
@@ -99,15 +101,7 @@ Result<app::KernelResult> predict(const Invocation& invocation, const model::Gpu
   if (const auto done = read_host_threads(invocation, effort.threads); !done) {
     return tl::unexpected<Error>(done.error());
   }
-  auto result = app::simulate_kernel(gpu, *prepared->source, prepared->launch,
-                                     *clock ? *clock : traces::clock_mhz(launch), effort);
-  if (result) {
-    result->kernel = prepared->kernel;
-    result->code = prepared->code;
-    result->origin = prepared->origin;
-    result->origin_kind = prepared->origin_kind;
-  }
-  return result;
+  return app::simulate_prepared(gpu, *prepared, *clock ? *clock : traces::clock_mhz(launch), effort);
 }
 
 /// --kernel as Nsight Compute spells it: demangled, and without the parameters, where spellings differ.
@@ -160,10 +154,16 @@ Result<ExitCode> validate_profile(const Invocation& invocation, const Setting& s
   if (const auto refused = refuse_others(invocation); !refused) {
     return tl::unexpected<Error>(refused.error());
   }
-  const auto csv = output_for(invocation, "csv");
-  if (!csv) {
-    return tl::unexpected<Error>(csv.error());
+  if (!has_kernel(invocation)) {
+    if (const auto refused = refuse_prediction(invocation); !refused) {
+      return tl::unexpected<Error>(refused.error());
+    }
   }
+  const auto files = files_from(invocation, setting.outputs);
+  if (!files) {
+    return tl::unexpected<Error>(files.error());
+  }
+  const std::optional<Output>& csv = files->csv;
   const auto profile = traces::read_ncu_profile(*invocation.text("ncu"));
   if (!profile) {
     return tl::unexpected<Error>(profile.error());
@@ -182,12 +182,12 @@ Result<ExitCode> validate_profile(const Invocation& invocation, const Setting& s
     return tl::unexpected<Error>(predicted.error());
   }
   const app::ProfileComparison comparison = app::compare_with_profile(*predicted, **launch);
-  if (*csv) {
-    if (const auto done = (*csv)->write(reports::comparison_csv(comparison)); !done) {
+  if (csv) {
+    if (const auto done = csv->write(reports::comparison_csv(comparison)); !done) {
       return tl::unexpected<Error>(done.error());
     }
   }
-  const bool taken = *csv && (*csv)->is_standard();
+  const bool taken = csv && csv->is_standard();
   return deliver(setting.outputs,
                  taken ? "" : reports::comparison_text(*predicted, **launch, comparison, all, setting.outputs.palette),
                  reports::comparison_json(*predicted, **launch, comparison));

@@ -119,27 +119,21 @@ Result<app::Gates> gates_from(const Invocation& invocation) {
   return gates;
 }
 
-Result<app::ValidationRequest> request_from(const Invocation& invocation,
-                                            const std::vector<traces::Recording>& recordings) {
+Result<app::ValidationRequest> request_from(const Invocation& invocation) {
   app::ValidationRequest request;
   if (invocation.has("run") != invocation.has("replay")) {
     request.codes = {invocation.has("run") ? app::CodeKind::kEstimated : app::CodeKind::kCompiled};
   }
   auto shapes = chosen_shapes(invocation);
-  auto families = chosen_names(invocation, "family", recordings, &traces::Recording::family);
-  auto dtypes = chosen_names(invocation, "dtype", recordings, &traces::Recording::dtype);
   const auto part = chosen_part(invocation);
   const auto clock = clock_from(invocation);
   for (const Error* error : std::initializer_list<const Error*>{
-           shapes ? nullptr : &shapes.error(), families ? nullptr : &families.error(),
-           dtypes ? nullptr : &dtypes.error(), part ? nullptr : &part.error(), clock ? nullptr : &clock.error()}) {
+           shapes ? nullptr : &shapes.error(), part ? nullptr : &part.error(), clock ? nullptr : &clock.error()}) {
     if (error != nullptr) {
       return tl::unexpected<Error>(*error);
     }
   }
   request.shapes = std::move(*shapes);
-  request.families = std::move(*families);
-  request.dtypes = std::move(*dtypes);
   request.part = *part;
   request.only = invocation.text("only").value_or("");
   request.clock_mhz = *clock;
@@ -154,25 +148,16 @@ Result<app::ValidationRequest> request_from(const Invocation& invocation,
   return request;
 }
 
-struct Files {
-  std::optional<Output> csv;
-  std::optional<Output> html;
-};
-
-Result<Files> files_from(const Invocation& invocation, const Outputs& outputs) {
-  auto csv = output_for(invocation, "csv");
-  if (!csv) {
-    return tl::unexpected<Error>(csv.error());
+Result<std::optional<Output>> output_for(const Invocation& invocation, const std::string& flag) {
+  const auto path = invocation.text(flag);
+  if (!path) {
+    return std::nullopt;
   }
-  auto html = output_for(invocation, "html");
-  if (!html) {
-    return tl::unexpected<Error>(html.error());
+  auto output = Output::open("--" + flag, *path);
+  if (!output) {
+    return tl::unexpected<Error>(output.error());
   }
-  const auto standard = [](const std::optional<Output>& output) { return output && output->is_standard() ? 1 : 0; };
-  if (standard(outputs.json) + standard(*csv) + standard(*html) > 1) {
-    return fail(ErrorKind::kUsage, "two outputs cannot both go to stdout", "give one of them a file name");
-  }
-  return Files{std::move(*csv), std::move(*html)};
+  return std::move(*output);
 }
 
 Result<void> write(const std::optional<Output>& output, const std::string& text) {
@@ -192,21 +177,30 @@ Result<ExitCode> deliver_report(const Setting& setting, const Files& files, cons
   const std::string text = taken ? "" : reports::validate_text(report, all, setting.outputs.palette);
   const std::string json = setting.outputs.json ? reports::validate_json(report) : "";
   const auto code = deliver(setting.outputs, text, json);
-  return code && !report.failed_gates.empty() ? ExitCode::kGateFailed : code;
+  if (!code) {
+    return code;
+  }
+  const bool none_simulated = std::all_of(report.summaries.begin(), report.summaries.end(),
+                                          [](const app::PartSummary& s) { return s.failed == s.runs; });
+  return !report.failed_gates.empty() ? ExitCode::kGateFailed : none_simulated ? ExitCode::kFailed : *code;
 }
 
 }  // namespace
 
-Result<std::optional<Output>> output_for(const Invocation& invocation, const std::string& flag) {
-  const auto path = invocation.text(flag);
-  if (!path) {
-    return std::nullopt;
+Result<Files> files_from(const Invocation& invocation, const Outputs& outputs) {
+  auto csv = output_for(invocation, "csv");
+  if (!csv) {
+    return tl::unexpected<Error>(csv.error());
   }
-  auto output = Output::open("--" + flag, *path);
-  if (!output) {
-    return tl::unexpected<Error>(output.error());
+  auto html = output_for(invocation, "html");
+  if (!html) {
+    return tl::unexpected<Error>(html.error());
   }
-  return std::move(*output);
+  const auto standard = [](const std::optional<Output>& output) { return output && output->is_standard() ? 1 : 0; };
+  if (standard(outputs.json) + standard(*csv) + standard(*html) > 1) {
+    return fail(ErrorKind::kUsage, "two outputs cannot both go to stdout", "give one of them a file name");
+  }
+  return Files{std::move(*csv), std::move(*html)};
 }
 
 std::vector<Flag> recorded_flags() {
@@ -238,22 +232,25 @@ std::vector<Flag> recorded_flags() {
 }
 
 Result<ExitCode> validate_recorded(const Invocation& invocation, const Setting& setting) {
+  auto question = recorded_question_from(invocation, setting);
+  if (!question) {
+    return tl::unexpected<Error>(question.error());
+  }
   if (const auto given = invocation.text("recorded")) {
-    return validate_folder(invocation, setting, *given, fmt::format("the recordings in {}", *given));
+    return validate_folder(invocation, setting, std::move(*question), *given,
+                           fmt::format("the recordings in {}", *given));
   }
   const auto shipped = app::shipped_recordings();
-  return shipped ? validate_folder(invocation, setting, *shipped, "the shipped recordings")
+  return shipped ? validate_folder(invocation, setting, std::move(*question), *shipped, "the shipped recordings")
                  : tl::unexpected<Error>(shipped.error());
 }
 
-Result<ExitCode> validate_folder(const Invocation& invocation, const Setting& setting,
-                                 const std::filesystem::path& folder, const std::string& name,
-                                 const std::optional<std::set<std::string>>& locked) {
-  const auto files = files_from(invocation, setting.outputs);
+Result<RecordedQuestion> recorded_question_from(const Invocation& invocation, const Setting& setting) {
+  auto files = files_from(invocation, setting.outputs);
   if (!files) {
     return tl::unexpected<Error>(files.error());
   }
-  const auto metric = chosen_metric(invocation);
+  auto metric = chosen_metric(invocation);
   if (!metric) {
     return tl::unexpected<Error>(metric.error());
   }
@@ -261,18 +258,32 @@ Result<ExitCode> validate_folder(const Invocation& invocation, const Setting& se
   if (!gates) {
     return tl::unexpected<Error>(gates.error());
   }
+  auto request = request_from(invocation);
+  if (!request) {
+    return tl::unexpected<Error>(request.error());
+  }
+  return RecordedQuestion{std::move(*files), std::move(*metric), *gates, std::move(*request)};
+}
+
+Result<ExitCode> validate_folder(const Invocation& invocation, const Setting& setting, RecordedQuestion question,
+                                 const std::filesystem::path& folder, const std::string& name) {
   const auto recordings = traces::read_recordings(folder);
   if (!recordings) {
     return tl::unexpected<Error>(recordings.error());
   }
-  auto request = request_from(invocation, *recordings);
-  if (!request) {
-    return tl::unexpected<Error>(request.error());
+  auto families = chosen_names(invocation, "family", *recordings, &traces::Recording::family);
+  if (!families) {
+    return tl::unexpected<Error>(families.error());
   }
-  request->locked = locked;
+  auto dtypes = chosen_names(invocation, "dtype", *recordings, &traces::Recording::dtype);
+  if (!dtypes) {
+    return tl::unexpected<Error>(dtypes.error());
+  }
+  question.request.families = std::move(*families);
+  question.request.dtypes = std::move(*dtypes);
   Progress progress;
-  request->progress = [&progress](std::size_t done, std::size_t total) { progress.update(done, total); };
-  auto rows = app::validate(setting.gpu, *recordings, *request);
+  question.request.progress = [&progress](std::size_t done, std::size_t total) { progress.update(done, total); };
+  const auto rows = app::validate(setting.gpu, *recordings, question.request);
   if (!rows) {
     return tl::unexpected<Error>(rows.error());
   }
@@ -280,13 +291,13 @@ Result<ExitCode> validate_folder(const Invocation& invocation, const Setting& se
   report.gpu = setting.gpu;
   report.recorded = name;
   report.recorded_gpu = recordings->front().gpu;
-  report.metric = *metric;
-  report.brief = request->effort.brief;
-  report.rows = std::move(*rows);
-  report.summaries = app::summarise(report.rows, *metric);
-  report.gated = gates->any();
-  report.failed_gates = app::failed_gates(report.summaries, *gates, *metric);
-  return deliver_report(setting, *files, report, invocation.has("all"));
+  report.metric = question.metric;
+  report.brief = question.request.effort.brief;
+  report.rows = app::shown_rows(*rows);
+  report.summaries = app::summarise(*rows, question.metric);
+  report.gated = question.gates.any();
+  report.failed_gates = app::failed_gates(report.summaries, question.gates, question.metric);
+  return deliver_report(setting, question.files, report, invocation.has("all"));
 }
 
 }  // namespace tilesim::cli
