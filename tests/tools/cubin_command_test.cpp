@@ -119,6 +119,21 @@ TEST_CASE("machine code for another architecture is timed only if that is asked 
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
   CHECK(result.out.find("sm_90 timed as if it ran on h200") != std::string::npos);
+  // Everywhere that the remedy is named.
+  const ScratchFolder scratch;
+  const auto others = [&](std::vector<std::string> words) {
+    const std::vector<std::string> code = replay_of(kGemm, kArguments, ampere);
+    words.insert(words.end(), code.begin() + 1, code.end());
+    require_refused(words, {"sm_90", "--arch-mismatch allow"});
+    words.insert(words.end(), {"--arch-mismatch", "allow"});
+    const ProcessResult timed = tilesim(words);
+    INFO(timed.err);
+    CHECK(timed.exit_code == 0);
+    words.back() = "yes";
+    require_refused(words, {"'yes' is not 'allow'"});
+  };
+  others({"trace", "record", "--ctas", "0", "--out", scratch.file("kernel.tst")});
+  others({"validate", "--ncu", TILESIM_TEST_PROFILES "/wide.csv", "--launch", "1"});
 }
 
 TEST_CASE("check gives the occupancy of a kernel in a cubin", "[cli]") {

@@ -216,7 +216,12 @@ TEST_CASE("traces that are wrong, and flags that do not go with them, are refuse
   require_refused({"replay", "--trace", "/no/such.tst"}, {"/no/such.tst"});
   require_refused({"replay", "--trace", "/tmp"}, {"/tmp"});
   require_refused({"replay", "--trace", file, "--grid", "1"}, {"--grid does not go with --trace"});
+  require_refused({"replay", "--trace", file, "--nvdisasm", "auto"}, {"--nvdisasm does not go with --trace"});
   require_refused({"trace", "record", "--out", file}, {"nothing to record"});
+  require_refused({"trace", "record", "--tile", "64x64x8", "--out", file, "--block", "64"},
+                  {"--block does not go with a tile configuration"});
+  require_refused({"trace", "record", "--sass", listing(), "--out", file, "--layout", "nt"},
+                  {"--layout does not go with --sass and --cubin"});
   require_refused({"trace", "record", "--tile", "64x64x8"}, {"--out is missing"});
   require_refused({"trace", "record", "--tile", "64x64x8", "--out", "-"}, {"does not go to stdout", "name a file"});
   require_refused(recording(words, "/no/such/folder/x.tst"), {"/no/such/folder/x.tst"});

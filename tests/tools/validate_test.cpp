@@ -62,8 +62,10 @@ TEST_CASE("validate: wrong use is refused before anything is simulated", "[cli]"
   require_refused(validate({"--family", "simd"}), {"--family 'simd'", "did you mean 'simt'", "mma, simt"});
   require_refused(validate({"--dtype", "f32,"}), {"--dtype ''"});
   require_refused(validate({"--shapes", "64x64"}), {"--shapes"});
-  require_refused(validate({"--shapes", "64x64x64"}), {"no recorded run"});
-  require_refused(validate({"--only", "mma_bf16_128x128x32_64x64_a2*"}), {"no recorded run"});  // it is locked
+  require_refused(validate({"--shapes", "64x64x64"}), {"nothing was recorded at 64x64x64", "2048x2048x1024"});
+  require_refused(validate({"--only", "mma_bf16_128x128x32_64x64_a2*"}),  // it is locked
+                  {"no kernel of the development part is called 'mma_bf16_128x128x32_64x64_a2*'", "there "});
+  require_refused(validate({"--only", "x"}), {"is called 'x'", "simt_"});
   require_refused(validate({"--part", "open"}), {"--part 'open'"});
   require_refused(validate({"--metric", "sm__cycles_active"}), {"did you mean 'sm__cycles_active.avg'"});
   require_refused(validate({"--max-mape", "-1"}), {"--max-mape"});
@@ -198,6 +200,10 @@ TEST_CASE("validate --ncu: all three forms, and what is refused", "[cli]") {
   require_refused({"validate", "--ncu", several, "--replay"}, {"--replay does not go with --ncu"});
   require_refused({"validate", "--ncu", several, "--html", "-"}, {"--html does not go with --ncu"});
   require_refused({"validate", "--ncu", several, "--live"}, {"--live does not go with --ncu"});
+  require_refused({"validate", "--ncu", several, "--launch", "1", "--sass", listing(), "--m", "64"},
+                  {"--m does not go with --sass and --cubin"});
+  require_refused({"validate", "--ncu", several, "--launch", "1", "--tile", "32x32x32", "--grid", "8"},
+                  {"--grid does not go with a tile configuration"});
   // Where nothing is predicted.
   require_refused({"validate", "--ncu", several, "--launch", "1"}, {"--launch needs code or a tile"});
   require_refused({"validate", "--ncu", several, "--csv", "-"}, {"--csv needs code or a tile"});

@@ -1,5 +1,7 @@
 #include "tools/cli/invocation.h"
 
+#include <algorithm>
+
 #include "tools/cli/numbers.h"
 
 namespace tilesim::cli {
@@ -51,6 +53,16 @@ Result<std::optional<double>> Invocation::real(const std::string& flag, double m
     return tl::unexpected<Error>(number.error());
   }
   return std::optional<double>(*number);
+}
+
+Result<void> refuse(const Invocation& invocation, const std::vector<Flag>& flags, const std::string& why,
+                    const std::string& remedy, const std::vector<std::string>& but) {
+  for (const Flag& flag : flags) {
+    if (invocation.has(flag.name) && std::find(but.begin(), but.end(), flag.name) == but.end()) {
+      return fail(ErrorKind::kUsage, spelling(flag) + " " + why, remedy);
+    }
+  }
+  return {};
 }
 
 }  // namespace tilesim::cli

@@ -40,4 +40,8 @@ class Invocation {
   std::vector<std::string> positionals_;
 };
 
+/// Error (kUsage) if one of the flags was given, but for those named in `but`: "--FLAG" and then `why`.
+[[nodiscard]] Result<void> refuse(const Invocation& invocation, const std::vector<Flag>& flags, const std::string& why,
+                                  const std::string& remedy, const std::vector<std::string>& but = {});
+
 }  // namespace tilesim::cli

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <iterator>
 #include <mutex>
 #include <thread>
 
@@ -31,6 +32,53 @@ bool wanted(const std::vector<T>& chosen, const T& value) {
 /// True if the pattern, where there is one, lets the recording in.
 bool named(const std::string& pattern, const std::string& name, traces::Part part) {
   return pattern.empty() || (part == traces::Part::kDevelopment && ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0);
+}
+
+/// Error (kUsage): a shape of which nothing was recorded, with those that were.
+Result<void> check_shapes(const std::vector<traces::Recording>& recordings, const std::vector<Shape>& shapes) {
+  std::set<Shape> known;
+  for (const traces::Recording& recording : recordings) {
+    for (const traces::RecordedRun& run : recording.runs) {
+      known.insert(Shape{run.problem.m, run.problem.n, run.problem.k});
+    }
+  }
+  const auto text = [](const Shape& shape) { return fmt::format("{}x{}x{}", shape[0], shape[1], shape[2]); };
+  for (const Shape& shape : shapes) {
+    if (!known.contains(shape)) {
+      std::vector<std::string> names;
+      std::transform(known.begin(), known.end(), std::back_inserter(names), text);
+      return fail(ErrorKind::kUsage, fmt::format("nothing was recorded at {}", text(shape)),
+                  fmt::format("recorded are {}", fmt::join(names, ", ")));
+    }
+  }
+  return {};
+}
+
+/// Error (kUsage): no kernel of the development part has such a name, with some that begin like it.
+Result<void> check_names(const std::vector<traces::Recording>& recordings, const std::vector<traces::Part>& parts,
+                         const std::string& pattern) {
+  std::vector<std::string> known;
+  for (std::size_t i = 0; i < recordings.size(); ++i) {
+    if (pattern.empty() || named(pattern, recordings[i].name, parts[i])) {
+      return {};
+    }
+    if (parts[i] == traces::Part::kDevelopment) {
+      known.push_back(recordings[i].name);
+    }
+  }
+  std::string head = pattern.substr(0, pattern.find_first_of("*?["));
+  const auto unlike = [&head](const std::string& name) { return !name.starts_with(head); };
+  while (!head.empty() && std::all_of(known.begin(), known.end(), unlike)) {
+    head.pop_back();
+  }
+  std::erase_if(known, unlike);
+  constexpr std::size_t kListed = 6;
+  const std::size_t more = known.size() - std::min(kListed, known.size());
+  known.resize(known.size() - more);
+  return fail(ErrorKind::kUsage, fmt::format("no kernel of the development part is called '{}'", pattern),
+              known.empty() ? "the development part is empty"
+                            : fmt::format("there {} {}{}", known.size() == 1 ? "is" : "are", fmt::join(known, ", "),
+                                          more > 0 ? fmt::format(" and {} more like them", more) : ""));
 }
 
 std::vector<traces::Part> parts_of(const std::vector<traces::Recording>& recordings,
@@ -197,6 +245,12 @@ const char* to_string(traces::Part part) { return part == traces::Part::kDevelop
 Result<std::vector<ValidationRow>> validate(const model::GpuSpec& gpu, const std::vector<traces::Recording>& recordings,
                                             const ValidationRequest& request) {
   const std::vector<traces::Part> parts = parts_of(recordings, request.locked);
+  for (const Result<void>& done :
+       {check_shapes(recordings, request.shapes), check_names(recordings, parts, request.only)}) {
+    if (!done) {
+      return tl::unexpected<Error>(done.error());
+    }
+  }
   std::vector<Task> tasks;
   std::vector<ValidationRow> rows;
   for (const CodeKind code : request.codes) {

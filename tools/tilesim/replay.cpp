@@ -14,14 +14,18 @@ namespace tilesim::cli {
 
 namespace {
 
+const std::string kGroup = "Kernel and launch";
+
+Flag registers_flag() {
+  return {"regs", "N", "registers per thread; listing only (default: highest in the code + 3)", kGroup, {}, false};
+}
+
 std::vector<Flag> replay_flags() {
-  const std::string group = "Kernel and launch";
-  std::vector<Flag> flags = code_flags(group);
+  std::vector<Flag> flags = code_flags(kGroup);
   const std::vector<Flag> own{
-      {"regs", "N", "registers per thread; listing only (default: highest in the code + 3)", group, {}, false},
-      carveout_flag(group),
-      {"trace", "FILE", "from 'trace record', or Accel-Sim's .traceg: brings kernel and launch", "Instead", {}, false},
-      {"arch-mismatch", "allow", "time code for another architecture than the GPU's all the same", group, {}, false}};
+      registers_flag(),
+      carveout_flag(kGroup),
+      {"trace", "FILE", "from 'trace record', or Accel-Sim's .traceg: brings kernel and launch", "Instead", {}, false}};
   for (const auto& others : {own, simulation_flags(), gpu_flags(), output_flags()}) {
     flags.insert(flags.end(), others.begin(), others.end());
   }
@@ -29,13 +33,19 @@ std::vector<Flag> replay_flags() {
 }
 
 Result<app::ReplayRequest> trace_request_from(const Invocation& invocation) {
-  for (const char* flag : {"sass", "cubin", "kernel", "grid", "block", "smem", "regs", "args", "unknown"}) {
-    if (invocation.has(flag)) {
-      return fail(ErrorKind::kUsage, fmt::format("--{} does not go with --trace, which brings kernel and launch", flag),
-                  "leave one of them out");
-    }
+  std::vector<Flag> brought = code_flags(kGroup);
+  brought.push_back(registers_flag());
+  if (const auto done = refuse(invocation, brought, "does not go with --trace, which brings kernel and launch",
+                               "leave one of them out", {"arch-mismatch"});
+      !done) {
+    return tl::unexpected<Error>(done.error());
+  }
+  const auto other = other_architecture_from(invocation);
+  if (!other) {
+    return tl::unexpected<Error>(other.error());
   }
   app::ReplayRequest request;
+  request.other_architecture = *other;
   request.file = *invocation.text("trace");
   request.format = app::CodeFormat::kTrace;
   if (const auto done = read_carveout(invocation, request.carveout_kb); !done) {
@@ -49,11 +59,6 @@ Result<app::ReplayRequest> request_from(const Invocation& invocation) {
   if (!request) {
     return request;
   }
-  if (const auto mismatch = invocation.text("arch-mismatch"); mismatch && *mismatch != "allow") {
-    return fail(ErrorKind::kUsage, fmt::format("--arch-mismatch '{}' is not 'allow'", *mismatch),
-                "write --arch-mismatch allow, or leave it out");
-  }
-  request->other_architecture = invocation.has("arch-mismatch");
   request->detailed = invocation.has("detailed");
   if (const auto done = read_host_threads(invocation, request->threads); !done) {
     return tl::unexpected<Error>(done.error());

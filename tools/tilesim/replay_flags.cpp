@@ -122,7 +122,17 @@ std::vector<Flag> code_flags(const std::string& group) {
        {},
        false},
       {"args", "LIST", "arguments in parameter order: i32:4096,f32:0.5,ptr:64MiB,raw:FILE", group, {}, false},
-      {"unknown", "nop", "go on where an instruction is not known, as if it did nothing", group, {}, false}};
+      {"unknown", "nop", "go on where an instruction is not known, as if it did nothing", group, {}, false},
+      {"arch-mismatch", "allow", "time code for another architecture than the GPU's all the same", group, {}, false}};
+}
+
+Result<bool> other_architecture_from(const Invocation& invocation) {
+  const auto mismatch = invocation.text("arch-mismatch");
+  if (mismatch && *mismatch != "allow") {
+    return fail(ErrorKind::kUsage, fmt::format("--arch-mismatch '{}' is not 'allow'", *mismatch),
+                "write --arch-mismatch allow, or leave it out");
+  }
+  return mismatch.has_value();
 }
 
 Result<app::ReplayRequest> code_request_from(const Invocation& invocation, const KnownLaunch& known) {
@@ -141,6 +151,11 @@ Result<app::ReplayRequest> code_request_from(const Invocation& invocation, const
                 "write --unknown nop, or leave it out");
   }
   request.unknown_is_nop = invocation.has("unknown");
+  const auto other = other_architecture_from(invocation);
+  if (!other) {
+    return tl::unexpected<Error>(other.error());
+  }
+  request.other_architecture = *other;
   const auto grid = extents(invocation, "grid", "32,32", known.grid);
   if (!grid) {
     return tl::unexpected<Error>(grid.error());

@@ -13,9 +13,12 @@
 
 namespace tilesim::cli {
 
-/// --sass, --cubin, --kernel, --grid, --block, --smem, --args. `--regs` and `--carveout` are the caller's, who may
-/// share them with a tile configuration.
+/// --sass, --cubin, --kernel, --grid, --block, --smem, --args and how they are read. `--regs` and `--carveout` are the
+/// caller's, who may share them with a tile configuration.
 [[nodiscard]] std::vector<Flag> code_flags(const std::string& group);
+
+/// --arch-mismatch. Error (kUsage): a value but `allow`.
+[[nodiscard]] Result<bool> other_architecture_from(const Invocation& invocation);
 
 /// What is known of a launch without flags, from a profile of it.
 struct KnownLaunch {

@@ -8,6 +8,7 @@
 #include "tools/lib/prepared_kernel.h"
 #include "tools/reports/trace_text.h"
 #include "tools/tilesim/application.h"
+#include "tools/tilesim/code_or_tile.h"
 #include "tools/tilesim/launch_flags.h"
 #include "tools/tilesim/replay_flags.h"
 #include "tools/tilesim/tile_flags.h"
@@ -18,12 +19,9 @@ namespace {
 
 std::vector<Flag> record_flags() {
   std::vector<Flag> flags{{"out", "FILE", "where the trace goes (.tst)", "Trace", {}, false}, ctas_flag("the grid")};
-  const std::vector<Flag> own{
-      {"regs", "N", "registers per thread of a listing; with a tile a cap", "Kernel and launch", {}, false},
-      carveout_flag("Kernel and launch"),
-      {"compile", "", "nvcc's code of kernels/ instead of generated code; needs nvcc", "Kernel", {}, false}};
+  const std::string group = "Kernel and launch";
   for (const auto& more :
-       {code_flags("Kernel and launch"), own, tile_flags(), problem_flags(), gpu_flags(), output_flags()}) {
+       {code_flags(group), code_or_tile_flags(group), tile_flags(), problem_flags(), gpu_flags(), output_flags()}) {
     flags.insert(flags.end(), more.begin(), more.end());
   }
   return flags;
@@ -38,15 +36,15 @@ Result<app::PreparedKernel> tile_from_flags(const Invocation& invocation, const 
 }
 
 Result<app::PreparedKernel> kernel_from_flags(const Invocation& invocation, const model::GpuSpec& gpu) {
-  const bool code = invocation.has("sass") || invocation.has("cubin");
-  if (code && (has_tile(invocation) || invocation.has("compile"))) {
-    return fail(ErrorKind::kUsage, "--sass and --cubin do not go with a tile configuration", "give one of them");
-  }
-  if (!code && !has_tile(invocation)) {
+  if (!invocation.has("sass") && !invocation.has("cubin") && !has_tile(invocation)) {
     return fail(ErrorKind::kUsage, "nothing to record is given",
                 "give --cubin or --sass with a launch, or a tile: --tile 128x128x8");
   }
+  const auto code = asks_for_code(invocation);
   if (!code) {
+    return tl::unexpected<Error>(code.error());
+  }
+  if (!*code) {
     return tile_from_flags(invocation, gpu);
   }
   const auto request = code_request_from(invocation);

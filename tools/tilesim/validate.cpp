@@ -1,8 +1,6 @@
 // tilesim validate: predictions against measurements.
 #include "tools/tilesim/validate.h"
 
-#include <algorithm>
-
 #include "tools/tilesim/application.h"
 #include "tools/tilesim/launch_flags.h"
 
@@ -40,16 +38,6 @@ Result<ExitCode> run(const Invocation& invocation) {
 }
 
 }  // namespace
-
-Result<void> refuse(const Invocation& invocation, const std::vector<Flag>& flags, const std::string& why,
-                    const std::string& remedy, const std::vector<std::string>& but) {
-  for (const Flag& flag : flags) {
-    if (invocation.has(flag.name) && std::find(but.begin(), but.end(), flag.name) == but.end()) {
-      return fail(ErrorKind::kUsage, spelling(flag) + " " + why, remedy);
-    }
-  }
-  return {};
-}
 
 Subcommand validate_subcommand() {
   Subcommand s;

@@ -48,8 +48,4 @@ struct RecordedQuestion {
 [[nodiscard]] std::vector<Flag> profile_flags();
 [[nodiscard]] Result<ExitCode> validate_profile(const Invocation& invocation, const Setting& setting);
 
-/// Error (kUsage) if one of the flags was given, but for those named in `but`: "--FLAG" and then `why`.
-[[nodiscard]] Result<void> refuse(const Invocation& invocation, const std::vector<Flag>& flags, const std::string& why,
-                                  const std::string& remedy, const std::vector<std::string>& but = {});
-
 }  // namespace tilesim::cli

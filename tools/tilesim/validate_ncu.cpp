@@ -5,6 +5,7 @@
 
 #include "tools/lib/prepared_kernel.h"
 #include "tools/reports/profile_report.h"
+#include "tools/tilesim/code_or_tile.h"
 #include "tools/tilesim/launch_flags.h"
 #include "tools/tilesim/replay_flags.h"
 #include "tools/tilesim/tile_flags.h"
@@ -84,11 +85,11 @@ Result<app::PreparedKernel> prepare_question(const Invocation& invocation, const
 
 Result<app::KernelResult> predict(const Invocation& invocation, const model::GpuSpec& gpu,
                                   const traces::ProfiledLaunch& launch) {
-  const bool code = invocation.has("sass") || invocation.has("cubin");
-  if (code && (has_tile(invocation) || invocation.has("compile"))) {
-    return fail(ErrorKind::kUsage, "--sass and --cubin do not go with a tile configuration", "give one of them");
+  const auto code = asks_for_code(invocation, {"kernel"});  // which also chooses the launch
+  if (!code) {
+    return tl::unexpected<Error>(code.error());
   }
-  const auto prepared = code ? prepare_code(invocation, gpu, launch) : prepare_question(invocation, gpu, launch);
+  const auto prepared = *code ? prepare_code(invocation, gpu, launch) : prepare_question(invocation, gpu, launch);
   if (!prepared) {
     return tl::unexpected<Error>(prepared.error());
   }
@@ -136,11 +137,7 @@ std::vector<Flag> profile_flags() {
        false},
       {"launch", "ID", "the launch in the profile, where it holds several (also: --kernel)", kGroup, {}, false}};
   const std::string group = "Prediction for the profile";
-  const std::vector<Flag> own{
-      {"regs", "N", "registers per thread of a listing; with a tile a cap", group, {}, false},
-      carveout_flag(group),
-      {"compile", "", "nvcc's code of kernels/ instead of generated code; needs nvcc", group, {}, false}};
-  for (const auto& more : {code_flags(group), own, tile_flags(), problem_flags()}) {
+  for (const auto& more : {code_flags(group), code_or_tile_flags(group), tile_flags(), problem_flags()}) {
     for (const Flag& flag : more) {
       if (flag.name != "family" && flag.name != "dtype") {  // recorded_flags() has them
         flags.push_back(flag);
