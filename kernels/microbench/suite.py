@@ -49,7 +49,7 @@ def warp_pointer(kernel):
     e = kernel.emit
     kernel.wait(15, 0x3f)
     e(sm90.ldc(2, 0x210, 64), stall=2, write=0)
-    e(sm90.imm(0x7819, 8, RZ, 5, 0x00011600), stall=6)  # SHF.R.U32.HI R8 = R0 >> 5
+    e(sm90.shift_right_imm(8, 0, 5), stall=6)
     e(sm90.imad_wide_u32_imm(2, 1, 32 * RESULTS * 4, 2), stall=6, wait=1)
     e(sm90.imad_wide_u32_imm(2, 8, RESULTS * 4, 2), stall=6)
 
@@ -59,8 +59,8 @@ def finish_trace(kernel):
     e = kernel.emit
     e(sm90.BAR_SYNC, stall=6)
     kernel.wait(15, 0x3f)
-    e(sm90.word(0x7812, 8, 0, 31, 0x078ec0ff), stall=6)  # R8 = R0 & 31
-    e(sm90.imm(0x7824, 9, 8, 4, 0x078e0200 | SHARED2), stall=6)
+    e(sm90.and_imm(8, 0, 31), stall=6)
+    e(sm90.imad_imm(9, 8, 4, SHARED2), stall=6)
     for i in range(4):
         e(sm90.lds(10 + i, 9, 32, 128 * i), stall=2, write=0)
     kernel.wait(2, 1)
@@ -74,21 +74,19 @@ def finish_trace(kernel):
 
 
 class Suite:
+    """Kernels and launch descriptions."""
+
     def __init__(self):
-        os.makedirs(BUILD, exist_ok=True)
-        self.pack, self.cubins = bytearray(), {}
+        self.kernels = {}
         self.rows, self.known = bytearray(), {}
         self.tests, self.names = [], set()
 
     def kernel(self, name, build, registers=118):
-        """Assembles build(kernel) once under this name."""
-        if name not in self.cubins:
+        """Keeps build(kernel) once under this name; `registers` is the highest register that it uses, or more."""
+        if name not in self.kernels:
             kernel = Kernel()
             build(kernel)
-            text = kernel.assemble()
-            cubin = sm90.wrap(text, registers)
-            self.cubins[name] = len(self.pack), len(cubin), text
-            self.pack += cubin
+            self.kernels[name] = kernel, registers
         return name
 
     def test(self, name, kernel, block, grid=1, dynamic=32768, reps=5, first=False, cta_offset=None, **inputs):
@@ -96,6 +94,7 @@ class Suite:
         if name in self.names:
             return
         assert ' ' not in name, name
+        assert kernel in self.kernels, kernel
         self.names.add(name)
         inputs.setdefault('one', 0x3f800000)
         offsets = [self._row(inputs.get(key, 0), block) for key in INPUTS]
@@ -103,9 +102,7 @@ class Suite:
             offsets.append(self._add(struct.pack(f'<{grid}I', *[cta_offset(c) for c in range(grid)])))
         else:
             offsets.append(-1)
-        at, size, _ = self.cubins[kernel]
-        fields = [name, at, size, grid, block, dynamic, reps, int(first)] + offsets
-        self.tests.append(' '.join(map(str, fields)))
+        self.tests.append((name, kernel, [grid, block, dynamic, reps, int(first)] + offsets))
 
     def _row(self, value, block):
         values = [value(t // 32, t % 32) if callable(value) else value for t in range(block)]
@@ -118,15 +115,17 @@ class Suite:
         return self.known[data]
 
     def write(self):
+        """Assembles all kernels and writes the three files."""
+        os.makedirs(BUILD, exist_ok=True)
+        pack, places = bytearray(), {}
+        for name, cubin in sm90.assemble(self.kernels).items():
+            places[name] = len(pack), len(cubin)
+            pack += cubin
         with open(os.path.join(BUILD, 'pack.bin'), 'wb') as f:
-            f.write(self.pack)
+            f.write(pack)
         with open(os.path.join(BUILD, 'rows.bin'), 'wb') as f:
             f.write(self.rows)
         with open(os.path.join(BUILD, 'tests.txt'), 'w') as f:
-            f.write('\n'.join(self.tests) + '\n')
-        for name, (_, _, text) in self.cubins.items():
-            folder = os.path.join(BUILD, 'text')
-            os.makedirs(folder, exist_ok=True)
-            with open(os.path.join(folder, name.replace('/', '_') + '.bin'), 'wb') as f:
-                f.write(text)
-        print(f'{len(self.cubins)} kernels, {len(self.tests)} tests, {len(self.pack) / 1e6:.1f} MB')
+            for name, kernel, fields in self.tests:
+                f.write(' '.join(map(str, [name, *places[kernel], *fields])) + '\n')
+        print(f'{len(self.kernels)} kernels, {len(self.tests)} tests, {len(pack) / 1e6:.1f} MB')

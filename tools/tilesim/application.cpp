@@ -156,9 +156,17 @@ ExitCode dispatch(const std::vector<std::string>& arguments) {
 }  // namespace
 
 std::span<const Subcommand> subcommands() {
-  static const std::array all{run_subcommand(),           replay_subcommand(),        check_subcommand(),
-                              trace_kernels_subcommand(), trace_record_subcommand(),  trace_info_subcommand(),
-                              trace_cat_subcommand(),     trace_convert_subcommand(), validate_subcommand(),
+  static const std::array all{run_subcommand(),
+                              replay_subcommand(),
+                              check_subcommand(),
+                              trace_kernels_subcommand(),
+                              trace_record_subcommand(),
+                              trace_info_subcommand(),
+                              trace_cat_subcommand(),
+                              trace_convert_subcommand(),
+                              trace_assemble_subcommand(),
+                              trace_disassemble_subcommand(),
+                              validate_subcommand(),
                               gpus_subcommand()};
   return all;
 }

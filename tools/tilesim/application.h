@@ -24,6 +24,8 @@ namespace tilesim::cli {
 [[nodiscard]] Subcommand trace_info_subcommand();
 [[nodiscard]] Subcommand trace_cat_subcommand();
 [[nodiscard]] Subcommand trace_convert_subcommand();
+[[nodiscard]] Subcommand trace_assemble_subcommand();
+[[nodiscard]] Subcommand trace_disassemble_subcommand();
 [[nodiscard]] Subcommand validate_subcommand();
 [[nodiscard]] Subcommand gpus_subcommand();
 

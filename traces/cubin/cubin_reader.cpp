@@ -8,6 +8,7 @@
 #include <map>
 #include <tuple>
 
+#include "traces/cubin/cubin_attributes.h"
 #include "traces/cubin/elf_file.h"
 #include "traces/cubin/fat_binary.h"
 #include "traces/emulator/launch.h"
@@ -20,7 +21,6 @@
 namespace tilesim::traces {
 namespace {
 
-constexpr std::string_view kMakeCubin = "Make it anew: nvcc -arch=sm_90 -cubin -o FILE SOURCE.";
 constexpr std::string_view kNoLinking = "Only kernels that stand alone are understood: no global variables, no calls.";
 constexpr std::uint64_t kInstructionBytes = 16;
 constexpr int kConstantBanks = 18;
@@ -30,55 +30,8 @@ constexpr std::uint8_t kAbiOfCuda11 = 7;  // and 12
 constexpr std::uint8_t kAbiOfCuda13 = 8;
 constexpr std::uint8_t kEntrySymbol = 0x10;  // STO_CUDA_ENTRY in st_other
 
-// Attributes of .nv.info and .nv.info.F (EIATTR_...), read off nvcc 13.0 output.
-enum class Attribute : std::uint8_t {
-  kMaximumThreads = 0x05,
-  kParameterBank = 0x0a,
-  kRequiredThreads = 0x10,
-  kFrameSize = 0x11,
-  kParameter = 0x17,
-  kRegisterCount = 0x2f,
-  kBarrierCount = 0x4c,
-};
-
-struct AttributeEntry {
-  Attribute id{};
-  std::uint16_t value = 0;  ///< of the short forms
-  std::span<const std::byte> bytes;
-};
-
 tl::unexpected<Error> wrong(const std::string& file, std::string what, std::string_view remedy = kMakeCubin) {
   return fail(ErrorKind::kUsage, fmt::format("Cubin {} {}.", file, what), std::string(remedy), file);
-}
-
-// The entries of an attribute section: format byte, attribute byte, then 2 bytes of value, or of length with the value
-// behind them (format 4).
-Result<std::vector<AttributeEntry>> read_attributes(const ElfSection& section, const std::string& file) {
-  constexpr std::uint64_t kSized = 4;
-  const ByteView view(section.bytes);
-  std::vector<AttributeEntry> entries;
-  for (std::uint64_t at = 0; at < view.size();) {
-    const auto format = view.number(at, 1);
-    const auto id = view.number(at + 1, 1);
-    const auto value = view.number(at + 2, 2);
-    if (!value || *format < 1 || *format > kSized) {
-      return wrong(file, fmt::format("has a broken attribute at byte {} of {}", at, section.name));
-    }
-    AttributeEntry entry;
-    entry.id = static_cast<Attribute>(*id);
-    entry.value = static_cast<std::uint16_t>(*value);
-    at += 4;
-    if (*format == kSized) {
-      if (!view.holds(at, *value)) {
-        return wrong(file, fmt::format("has an attribute of {} bytes at byte {} of {}, which has {}", *value, at,
-                                       section.name, view.size()));
-      }
-      entry.bytes = view.part(at, *value);
-      at += *value;
-    }
-    entries.push_back(entry);
-  }
-  return entries;
 }
 
 class CubinParser {

@@ -133,7 +133,7 @@ Result<SassInstruction> decode(const Encoding& encoding, std::uint64_t address, 
   instruction.row = row;
   instruction.form = static_cast<std::uint8_t>(form);
   instruction.architecture = static_cast<std::int16_t>(architecture);
-  instruction.guard = decode_guard(encoding, row->uniform && row->opcode != Opcode::kVoteu);
+  instruction.guard = decode_guard(encoding, has_uniform_guard(*row));
   instruction.control = decode_control(encoding);
   for (const ModifierField& modifier : row->modifiers) {
     if (modifier.id == Modifier::kNone) {

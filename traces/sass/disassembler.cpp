@@ -2,16 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <string_view>
 
 #include "traces/sass/instruction_table.h"
+#include "traces/sass/operand_layout.h"
 
 namespace tilesim::traces {
 namespace {
 
+constexpr std::int64_t kAllQuads = 0xf;
 constexpr std::uint8_t kWordSize = 2;  // Modifier::kIntegerSize of 32 bits
+
+enum class Style : std::uint8_t { kListing, kComplete };
 
 std::string numbered(std::string_view prefix, unsigned number, unsigned none, std::string_view none_suffix) {
   return number == none ? fmt::format("{}{}", prefix, none_suffix) : fmt::format("{}{}", prefix, number);
@@ -50,8 +55,20 @@ double half_to_double(unsigned bits) {
 
 double bfloat_to_double(unsigned bits) { return static_cast<double>(std::bit_cast<float>(bits << 16)); }
 
-std::string immediate_text(const SassInstruction& instruction, const Operand& operand, Format format) {
+// What no number says: NaNs differ in their bits.
+bool hides_bits(const SassInstruction& instruction, std::uint32_t bits, Format format) {
+  const auto is_nan = [&instruction](unsigned half) {
+    return std::isnan(instruction.modifier(Modifier::kPackedType) != 0 ? bfloat_to_double(half) : half_to_double(half));
+  };
+  return format == Format::kFloat ? std::isnan(std::bit_cast<float>(bits))
+                                  : format == Format::kHalfPair && (is_nan(bits >> 16) || is_nan(bits & 0xffffU));
+}
+
+std::string immediate_text(const SassInstruction& instruction, const Operand& operand, Format format, Style style) {
   const auto bits = static_cast<std::uint32_t>(operand.value);
+  if (style == Style::kComplete && hides_bits(instruction, bits, format)) {
+    return fmt::format("0x{:x}", bits);
+  }
   switch (format) {
     case Format::kHex:
       break;
@@ -72,12 +89,13 @@ bool shows_absolute(Opcode opcode) {
   return opcode == Opcode::kLds || opcode == Opcode::kSts || opcode == Opcode::kAtoms || opcode == Opcode::kAtomsCas;
 }
 
-std::string address_text(const SassInstruction& instruction, const Operand& operand) {
+std::string address_text(const SassInstruction& instruction, const Operand& operand, Style style) {
   constexpr std::string_view kScales[] = {"", ".X4", ".X8", ".X16"};
   constexpr int kFirstWithDescriptor = 90;
   const bool described = operand.wide && instruction.row->descriptor;
   const bool absolute = operand.index == kRegisterRz && operand.uniform == kUniformUrz && !operand.wide;
-  if (absolute && shows_absolute(instruction.opcode)) {
+  const bool hides_scale = operand.scale != 0 && style == Style::kComplete;
+  if (absolute && !hides_scale && shows_absolute(instruction.opcode)) {
     return operand.value == 0 ? "[RZ]" : fmt::format("[0x{:x}]", operand.value & 0xffffff);
   }
   std::string inside;
@@ -91,7 +109,7 @@ std::string address_text(const SassInstruction& instruction, const Operand& oper
   if (operand.value != 0) {
     inside += fmt::format("+{}", signed_hex(operand.value));
   }
-  if (described && instruction.architecture >= kFirstWithDescriptor) {
+  if (described && (instruction.architecture >= kFirstWithDescriptor || style == Style::kComplete)) {
     return fmt::format("desc[{}][{}]", uniform_name(operand.descriptor), inside);
   }
   return fmt::format("[{}]", inside);
@@ -119,7 +137,7 @@ std::string indirect_text(const SassInstruction& instruction, const Operand& ope
                      signed_hex(instruction.opcode == Opcode::kBrx ? operand.value - next : operand.value));
 }
 
-std::string plain_text(const SassInstruction& instruction, const Operand& operand, Format format) {
+std::string plain_text(const SassInstruction& instruction, const Operand& operand, Format format, Style style) {
   switch (operand.kind) {
     case OperandKind::kRegister:
       return register_name(operand.index);
@@ -130,11 +148,11 @@ std::string plain_text(const SassInstruction& instruction, const Operand& operan
     case OperandKind::kUniformPredicate:
       return numbered("UP", operand.index, kPredicatePt, "T");
     case OperandKind::kImmediate:
-      return immediate_text(instruction, operand, format);
+      return immediate_text(instruction, operand, format, style);
     case OperandKind::kConstant:
       return constant_text(instruction, operand);
     case OperandKind::kAddress:
-      return address_text(instruction, operand);
+      return address_text(instruction, operand, style);
     case OperandKind::kSpecialRegister: {
       const std::string_view name = special_register_name(operand.value, instruction.architecture);
       return name.empty() ? fmt::format("SR{}", operand.value) : std::string(name);
@@ -164,18 +182,19 @@ char negation(const SassInstruction& instruction, const OperandField& field, con
   return complement ? '~' : '-';
 }
 
-std::string operand_text(const SassInstruction& instruction, const OperandField& field) {
+std::string operand_text(const SassInstruction& instruction, const OperandField& field, Style style) {
   constexpr std::string_view kHalves[] = {"", "", ".H0_H0", ".H1_H1"};
   const Operand& operand = instruction.operand(field.role);
-  std::string text = plain_text(instruction, operand, field.format);
+  std::string text = plain_text(instruction, operand, field.format, style);
   const std::string_view halves = kHalves[operand.halves & 3];
   const bool is_register = operand.kind == OperandKind::kRegister;
   text += is_register ? "" : halves;
   const bool sees_sign_only = instruction.modifier(Modifier::kWideResult) != 0 && field.role == Role::kA;
-  if (operand.absolute && !sees_sign_only) {
+  if (operand.absolute && (!sees_sign_only || style == Style::kComplete)) {
     text = fmt::format("|{}|", text);
   }
-  if (operand.reuse && instruction.control.yield_bit) {  // where another warp goes on, nothing is kept
+  // Where another warp goes on, nothing is kept.
+  if (operand.reuse && (instruction.control.yield_bit || style == Style::kComplete)) {
     text += ".reuse";
   }
   text += is_register ? halves : "";
@@ -202,36 +221,40 @@ bool is_zero(const Operand& operand) {
   }
 }
 
-bool is_shown(const SassInstruction& instruction, const OperandField& field) {
+bool differs(const SassInstruction& instruction, const OperandField& field) {
+  const auto layout = layout_of(*instruction.row, field, static_cast<Form>(instruction.form));
+  return instruction.operand(field.role) != left_out(field, layout);
+}
+
+// Operands that are left out alike are told apart by their order: one stands for itself if those before it stand too.
+bool must_stand(const SassInstruction& instruction, const OperandField& field) {
+  const auto& fields = instruction.row->operands;
+  const auto later_differs = [&instruction, &field](const OperandField& later) {
+    return later.show == field.show && differs(instruction, later);
+  };
+  return differs(instruction, field) ||
+         (field.show != Show::kAlways &&
+          std::any_of(fields.begin() + (&field - fields.data()), fields.end(), later_differs));
+}
+
+bool is_shown(const SassInstruction& instruction, const OperandField& field, Style style) {
   const Operand& operand = instruction.operand(field.role);
-  if (instruction.opcode == Opcode::kLea || instruction.opcode == Opcode::kUlea) {
-    // LEA has a third source only in the .HI form, which with .SX32 makes it from the sign of the first.
-    if (field.role == Role::kC) {
-      return instruction.modifier(Modifier::kHigh) != 0 && instruction.modifier(Modifier::kSignExtend) == 0;
-    }
+  if (style == Style::kComplete && must_stand(instruction, field)) {
+    return true;
   }
-  if (is_invalidation(instruction)) {
-    return false;
+  if (const auto known = shown_by_modifiers(instruction, field)) {
+    return *known;
   }
   switch (field.show) {
-    case Show::kAlways:
-      return true;
     case Show::kUnlessTrue:
       return operand.index != kPredicatePt || operand.negated;
-    case Show::kIfCarry:
-      return instruction.modifier(Modifier::kCarry) != 0;
-    case Show::kIfExtended:
-      return instruction.modifier(Modifier::kExtended) != 0;
     case Show::kIfPartial:
-      return operand.value != 0xf;
+      return operand.value != kAllQuads;
     case Show::kUnlessZero:
       return !is_zero(operand);
-    case Show::kIfMerged:
-      return instruction.modifier(Modifier::kMerge) != 0;
-    case Show::kUnlessMerged:
-      return instruction.modifier(Modifier::kMerge) == 0;
+    default:
+      return true;
   }
-  return true;
 }
 
 bool is_zero_register(const Operand& operand) {
@@ -277,6 +300,8 @@ std::string_view modifier_name(const SassInstruction& instruction, const Modifie
   return modifier.names[instruction.modifier(modifier.id)];
 }
 
+}  // namespace
+
 std::string mnemonic_text(const SassInstruction& instruction) {
   std::string text(instruction.row->mnemonic);
   text += imad_alias(instruction);
@@ -293,9 +318,64 @@ std::string mnemonic_text(const SassInstruction& instruction) {
   return text;
 }
 
-}  // namespace
+std::optional<bool> shown_by_modifiers(const SassInstruction& instruction, const OperandField& field) {
+  if (instruction.opcode == Opcode::kLea || instruction.opcode == Opcode::kUlea) {
+    // LEA has a third source only in the .HI form, which with .SX32 makes it from the sign of the first.
+    if (field.role == Role::kC) {
+      return instruction.modifier(Modifier::kHigh) != 0 && instruction.modifier(Modifier::kSignExtend) == 0;
+    }
+  }
+  if (is_invalidation(instruction)) {
+    return false;
+  }
+  switch (field.show) {
+    case Show::kAlways:
+      return true;
+    case Show::kIfCarry:
+      return instruction.modifier(Modifier::kCarry) != 0;
+    case Show::kIfExtended:
+      return instruction.modifier(Modifier::kExtended) != 0;
+    case Show::kIfMerged:
+      return instruction.modifier(Modifier::kMerge) != 0;
+    case Show::kUnlessMerged:
+      return instruction.modifier(Modifier::kMerge) == 0;
+    case Show::kUnlessTrue:
+    case Show::kUnlessZero:
+    case Show::kIfPartial:
+      break;
+  }
+  return std::nullopt;
+}
 
-std::string disassemble(const SassInstruction& instruction) {
+Operand left_out(const OperandField& field, const OperandLayout& layout) {
+  Operand operand;
+  const bool counts_threads = field.kind == FieldKind::kBarrierCount;  // none: the form with a number, not with RZ
+  operand.kind = counts_threads ? OperandKind::kImmediate : layout.kind;
+  operand.wide = layout.wide;
+  operand.negated = field.show == Show::kIfCarry && layout.negate.count != 0;
+  operand.value = field.show == Show::kIfPartial ? kAllQuads : 0;
+  switch (operand.kind) {
+    case OperandKind::kPredicate:
+    case OperandKind::kUniformPredicate:
+      operand.index = kPredicatePt;
+      break;
+    case OperandKind::kRegister:
+    case OperandKind::kAddress:
+    case OperandKind::kConstant:
+      operand.index = kRegisterRz;
+      break;
+    case OperandKind::kUniformRegister:
+      operand.index = kUniformUrz;
+      break;
+    default:
+      break;
+  }
+  return operand;
+}
+
+namespace {
+
+std::string text_of(const SassInstruction& instruction, Style style) {
   std::string text;
   const Guard& guard = instruction.guard;
   if (!guard.always()) {
@@ -308,9 +388,9 @@ std::string disassemble(const SassInstruction& instruction) {
     if (field.kind == FieldKind::kNone) {
       break;
     }
-    if (is_shown(instruction, field)) {
+    if (is_shown(instruction, field, style)) {
       text += separator;
-      text += operand_text(instruction, field);
+      text += operand_text(instruction, field, style);
       separator = ", ";
     }
   }
@@ -318,6 +398,14 @@ std::string disassemble(const SassInstruction& instruction) {
     text.pop_back();
   }
   return text;
+}
+
+}  // namespace
+
+std::string disassemble(const SassInstruction& instruction) { return text_of(instruction, Style::kListing); }
+
+std::string disassemble_completely(const SassInstruction& instruction) {
+  return text_of(instruction, Style::kComplete);
 }
 
 }  // namespace tilesim::traces

@@ -231,6 +231,8 @@ struct Operand {
   std::uint8_t halves = 0;  ///< half precision: 0 both, 2 the low one twice, 3 the high one twice
   std::uint8_t scale = 0;   ///< address: the register is multiplied by 1, 4, 8, 16
   std::int64_t value = 0;   ///< immediate (32 bits, zero-extended), offset in bytes, target, special register
+
+  [[nodiscard]] friend bool operator==(const Operand&, const Operand&) = default;
 };
 
 /// Guard predicate: the instruction executes where it holds.

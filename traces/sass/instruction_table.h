@@ -131,6 +131,11 @@ inline constexpr std::array<int, 5> kArchitectures{80, 86, 87, 89, 90};
 /// The row of a 12-bit opcode (bits 0-11) on a known architecture, or null.
 [[nodiscard]] const InstructionRow* find_row(std::uint16_t opcode_bits, int architecture = 90);
 
+/// Whether the guard is a uniform predicate.
+[[nodiscard]] inline bool has_uniform_guard(const InstructionRow& row) {
+  return row.uniform && row.opcode != Opcode::kVoteu;
+}
+
 /// All rows, for tests and tools.
 [[nodiscard]] std::span<const InstructionRow> instruction_table();
 

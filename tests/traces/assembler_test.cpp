@@ -1,0 +1,154 @@
+#include "traces/sass/assembler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "tests/support/catch.h"
+#include "tests/support/kernel_corpus.h"
+#include "traces/cubin/cubin_reader.h"
+#include "traces/sass/decoder.h"
+#include "traces/sass/listing_reader.h"
+
+namespace tilesim::traces {
+namespace {
+
+/// Compares every word with what its own text assembles to; the number of words.
+std::size_t check_words(const std::vector<SassInstruction>& instructions) {
+  for (const SassInstruction& instruction : instructions) {
+    const std::string line = assembly_line(instruction);
+    const auto word = assemble_line(line, instruction.address, instruction.architecture);
+    INFO("sm_" << instruction.architecture << " " << line);
+    INFO((word ? "" : word.error().message));
+    REQUIRE(word.has_value());
+    INFO(fmt::format("{:016x} {:016x} became {:016x} {:016x}", instruction.encoding.low, instruction.encoding.high,
+                     word->low, word->high));
+    REQUIRE(*word == instruction.encoding);
+  }
+  return instructions.size();
+}
+
+std::string error_of(const std::string& text) {
+  const auto kernels = assemble(text, "k.txt");
+  REQUIRE_FALSE(kernels.has_value());
+  CHECK_FALSE(kernels.error().remedy.empty());
+  return kernels.error().where + ": " + kernels.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("every instruction of the corpus assembles from its own text") {
+  std::size_t instructions = 0;
+  for (const test::RecordedKernel& recorded : test::recorded_kernels()) {
+    const auto cubin = parse_cubin(test::corpus_cubin(recorded.source, recorded.architecture), recorded.source);
+    REQUIRE(cubin.has_value());
+    const auto kernel = choose_kernel(*cubin, recorded.name);
+    REQUIRE(kernel.has_value());
+    const auto decoded = decode_kernel(**kernel);
+    REQUIRE(decoded.has_value());
+    instructions += check_words(decoded->instructions);
+  }
+  CHECK(instructions > 60000);
+}
+
+TEST_CASE("every instruction of the calibration listings assembles from its own text") {
+  std::size_t listings = 0;
+  const std::filesystem::path folder = TILESIM_CALIBRATION_FOLDER;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".sass") {
+      continue;
+    }
+    const auto listing = read_listing(entry.path());
+    REQUIRE(listing.has_value());
+    for (const ListedKernel& kernel : listing->kernels) {
+      const auto decoded = decode_kernel(kernel);
+      REQUIRE(decoded.has_value());
+      CHECK(check_words(decoded->instructions) > 100);
+      ++listings;
+    }
+  }
+  CHECK(listings >= 8);
+}
+
+TEST_CASE("words with random fields assemble from their text") {
+  std::size_t words = 0;
+  for (const int architecture : test::kCorpusArchitectures) {
+    std::uint64_t address = 0;
+    for (const test::RandomWord& random : test::corpus_words(architecture)) {
+      if (const auto instruction = decode({random.low, random.high}, address, architecture)) {
+        words += check_words({*instruction});
+      }
+      address += 16;
+    }
+  }
+  CHECK(words > 1000);
+}
+
+TEST_CASE("a text with labels assembles to what ptxas writes") {
+  // Words of traces/calibration/h200 and of ptxas 13.0.
+  const auto kernels = assemble(R"(
+.kernel first  // a comment
+.registers 32
+[B------:R-:W-:-:S04] FFMA R27, R25, R27, R20 ;
+again:
+[B01----:R-:W2:Y:S15] LDS R25, [R18]
+[B------:R-:W-:-:S05] @!P0 BRA again
+[B------:R-:W-:Y:S00] NOP
+.kernel second
+[B------:R-:W-:-:S05] EXIT
+)",
+                                "k.txt");
+  REQUIRE(kernels.has_value());
+  REQUIRE(kernels->size() == 2);
+  CHECK(kernels->front().registers == 32);
+  CHECK(kernels->back().registers == 0);
+  const std::vector<Encoding>& code = kernels->front().code;
+  REQUIRE(code.size() == 4);
+  CHECK(code[0].low == 0x0000001b191b7223);
+  CHECK(code[0].high == 0x000fe80000000014);
+  CHECK(code[1].low == 0x0000000012197984);
+  CHECK(code[1].high == 0x003e9e0000000800);
+  CHECK(assembly_line(*decode(code[2], 32)) == "[B------:R-:W-:-:S05] @!P0 BRA 0x10");
+  CHECK(code[3].low == 0x7918);
+}
+
+TEST_CASE("numbers may be written in either base, and blanks anywhere between operands") {
+  const auto spelled = assemble_line("[B------:R-:W-:-:S06]   @PT  MOV R1 ,16", 0);
+  const auto printed = assemble_line("[B------:R-:W-:-:S06] MOV R1, 0x10", 0);
+  REQUIRE(spelled.has_value());
+  CHECK(*spelled == *printed);
+  CHECK(*assemble_line("[B------:R-:W-:-:S04] IMAD.MOV.U32 R1, RZ, RZ, R2", 0) ==
+        *assemble_line("[B------:R-:W-:-:S04] IMAD.U32 R1, RZ, RZ, R2", 0));
+}
+
+TEST_CASE("texts that mean nothing are refused with line and remedy") {
+  const std::string head = ".kernel k\n";
+  const std::string control = "[B------:R-:W-:-:S04] ";
+  CHECK(error_of("") == "k.txt:0: There is no kernel.");
+  CHECK(error_of(control + "NOP") == "k.txt:1: Code stands before the first kernel.");
+  CHECK(error_of(head) == "k.txt:1: Kernel k has no code.");
+  CHECK(error_of(head + control + "NOP\n" + head) == "k.txt:3: Kernel name 'k' is no name or is there already.");
+  CHECK(error_of(head + ".registers 256") == "k.txt:2: '.registers 256' is no directive.");
+  CHECK(error_of(head + "a:\na:\n") == "k.txt:3: Label a is there already.");
+  CHECK(error_of(head + "NOP") == "k.txt:2: 'NOP' does not begin with a control field.");
+  CHECK(error_of(head + "[B1-----:R-:W-:-:S04] NOP") ==
+        "k.txt:2: '[B1-----:R-:W-:-:S04] NOP' does not begin with a control field.");
+  CHECK(error_of(head + "[B------:R-:W-:-:S16] NOP") ==
+        "k.txt:2: '[B------:R-:W-:-:S16] NOP' does not begin with a control field.");
+  CHECK(error_of(head + control + "FFMO R1, R2, R3, R4") ==
+        "k.txt:2: 'FFMO' is no instruction of sm_90 that the table knows.");
+  CHECK(error_of(head + control + "FFMA R1, R2, R3") == "k.txt:2: FFMA does not take the operands 'R1, R2, R3'.");
+  CHECK(error_of(head + control + "FFMA R1, R2, R3, P4") ==
+        "k.txt:2: FFMA does not take the operands 'R1, R2, R3, P4'.");
+  CHECK(error_of(head + control + "FFMA R256, R2, R3, R4") ==
+        "k.txt:2: FFMA does not take the operands 'R256, R2, R3, R4'.");
+  CHECK(error_of(head + control + "@P8 NOP") == "k.txt:2: '@P8' is no guard of NOP.");
+  CHECK(error_of(head + control + "LDS R1, [R2+0x800000]") ==
+        "k.txt:2: LDS cannot be encoded: its value 8388608 does not fit 24 bits.");
+  CHECK(error_of(head + control + "BRA nowhere") == "k.txt:2: BRA does not take the operands 'nowhere'.");
+  CHECK(error_of(head + control + "BRA 0x3") ==
+        "k.txt:2: BRA cannot be encoded: its target 0x3 is no multiple of 4 bytes away.");
+}
+
+}  // namespace tilesim::traces
