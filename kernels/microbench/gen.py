@@ -2,13 +2,18 @@
 """Writes the machine-code tests for runner.cu. Usage: gen.py [PART...], parts as in PARTS."""
 import sys
 
+from barriers import barriers
 from issue_queue import issue_queue
+from latencies import fixed, variable
 from loops import fetch, progress
 from lsu import loads, stores
 from operands import constants, uniform
+from pipes import pipes, requests
 from suite import Suite
+from tensor import tensor
 
-PARTS = (loads, stores, issue_queue, uniform, constants, fetch, progress)
+PARTS = (loads, stores, issue_queue, uniform, constants, fetch, progress, pipes,
+         requests, fixed, variable, tensor, barriers)
 
 
 def main():

@@ -1,62 +1,10 @@
 """Items 3 and 4: uniform datapath and constant operands."""
 import sm90
-from parts import TIMES
+from rates import plain, rate, then_wait
 from sm90 import RZ, URZ
-from suite import ONE, ROLE, SHARED, begin, finish
+from suite import ONE, SHARED, begin, finish
 
-SHORT, LONG, TRIPS = 16, 80, 64
-SUBPARTITION = {1: [1], 2: [1, 0, 0, 0, 1], 4: [1, 0, 0, 0] * 4}  # active warps that share one sub-partition
 STALLS = list(range(1, 17)) + [40]
-
-
-def rate(s, name, unit, warps=(1, 2, 4), spread=False):
-    """Cycles per instruction from two loops, with LONG and with SHORT copies of `unit`; R12-R15 are their clocks."""
-
-    def build(k):
-        e = k.emit
-        begin(k)
-        for i in range(8, 24):
-            e(sm90.umov_imm(i, i), stall=2)
-        for i in range(32, 64):
-            e(sm90.mov(i, ONE), stall=2)
-        for r in TIMES:
-            e(sm90.mov_imm(r, 0), stall=2)
-        e(sm90.isetp_eq_imm(6, ROLE, 1), stall=15)
-        for pass_ in range(2):  # the second pass runs with warm instruction caches and overwrites the clocks
-            for copies, at in ((SHORT, 12), (LONG, 14)):
-                tag = f'{pass_}{copies}'
-                e(sm90.BAR_SYNC, stall=6)
-                k.branch('skip' + tag, guard=6, negate=True)
-                k.wait(30)
-                e(sm90.mov_imm(10, TRIPS), stall=6)
-                e(sm90.clock(at), stall=6)
-                k.label('loop' + tag)
-                e(sm90.iadd3_imm(10, 10, -1), stall=6)
-                e(sm90.isetp_ne_imm(0, 10, 0), stall=2)
-                for i in range(copies):
-                    unit(k, i)
-                k.wait(13)
-                k.branch('loop' + tag, guard=0)
-                k.wait(2, 0x3f)
-                e(sm90.clock(at + 1), stall=6)
-                k.label('skip' + tag)
-        finish(k, TIMES)
-
-    kernel = s.kernel('rate_' + name, build)
-    for n in warps:
-        roles = SUBPARTITION[n]
-        s.test(f'rate/{name}/1sub{n}w', kernel, 32 * len(roles), role=lambda w, l: roles[w])
-    if spread:
-        s.test(f'rate/{name}/4sub4w', kernel, 128, role=1)
-        s.test(f'rate/{name}/4sub16w', kernel, 512, role=1)
-
-
-def plain(encode):
-    return lambda k, i: k.emit(encode(i))
-
-
-def then_wait(encode):
-    return lambda k, i: (k.emit(encode(i), stall=2, write=0), k.wait(2, 1))
 
 
 UNIFORM = {

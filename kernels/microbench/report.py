@@ -12,7 +12,8 @@ from collections import defaultdict
 from issue_queue import REQUESTS, SETS
 from loops import FETCH_TRIPS, STEPS, TILES
 from lsu import STORES
-from operands import FAR, LONG, NEAR, SHORT, STALLS, TRIPS
+from operands import FAR, NEAR, STALLS
+from rates import LONG, SHORT, TRIPS
 
 OUT = csv.writer(sys.stdout, lineterminator='\n')
 

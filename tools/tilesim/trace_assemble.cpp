@@ -78,7 +78,8 @@ Subcommand trace_disassemble_subcommand() {
   s.summary = "a kernel as text that assembles to it";
   s.usage = "FILE [--kernel NAME]";
   s.description = "FILE is a cubin, object, program or SASS listing. 'trace assemble' explains the text.";
-  s.examples = {"tilesim trace disassemble traces/calibration/ptxas/simt_64x64x16_8x4_s2_nn_v4.cubin"};
+  s.examples = {"tilesim trace disassemble traces/calibration/ptxas/simt_64x64x16_8x4_s2_nn_v4.cubin",
+                "tilesim trace disassemble traces/calibration/h200/sgemm_32_32_32_2_2_s1_p0.sass"};
   s.flags = {{"kernel", "NAME", "mangled or C++ name, or a unique part of it", "Trace", {}, false}};
   s.maximum_positionals = 1;
   s.needs_positional = true;
