@@ -4,8 +4,9 @@ import sys
 
 from barriers import barriers
 from issue_queue import issue_queue
+from kth_request import kth_request
 from latencies import fixed, variable
-from loops import fetch, progress
+from loops import curve, fetch, progress
 from lsu import loads, stores
 from operands import constants, uniform
 from pipes import pipes, requests
@@ -13,7 +14,8 @@ from suite import Suite
 from tensor import tensor
 
 PARTS = (loads, stores, issue_queue, uniform, constants, fetch, progress, pipes,
-         requests, fixed, variable, tensor, barriers)
+         requests, fixed, variable, tensor, barriers,
+         kth_request, curve)
 
 
 def main():

@@ -1,7 +1,7 @@
 """Items 7 and 8: instruction fetch of long loops, and the progress of warps through a tiled loop with barriers."""
 import sm90
 from parts import delay
-from suite import OFFSET, SHARED, SHARED2, begin, finish_trace
+from suite import OFFSET, SHARED, SHARED2, begin, finish, finish_trace
 
 FETCH_SIZES = (64, 216, 356, 448, 570, 850, 1150, 1700, 2200)
 FETCH_TRIPS = 60
@@ -50,6 +50,43 @@ def fetch(s):
             for label, (warps, phase) in phases.items():
                 s.test(f'fetch/{name}/{n}/{label}', kernel, 32 * warps, reps=3, delay=phase,
                        shared2=lambda w, l: 512 * w)
+
+
+CURVE_SIZES = (160, 256, 320, 336, 352, 368, 384, 448, 640, 1024, 1600, 1920, 1984, 2048, 2176, 2560, 3840, 5120, 7168, 7936,
+               8192, 8448, 9216, 10240)
+CURVE_TRIPS = 24
+
+
+def curve(s):
+    """Rows fetch_loop and fetch_first: one warp, or one on each sub-partition, through loops of n FFMA. R52, R53: clock at
+    the start and at the end of the first trip; R54, R55: of all the trips behind it but the first."""
+    for n in CURVE_SIZES:
+
+        def build(k):
+            e = k.emit
+            begin(k)
+            e(sm90.mov_imm(10, CURVE_TRIPS), stall=6)
+            for register in range(52, 56):
+                e(sm90.mov_imm(register, 0), stall=2)
+            e(sm90.BAR_SYNC, stall=6)
+            k.wait(60)
+            e(sm90.clock(52), stall=6)
+            k.label('loop')
+            e(sm90.isetp_eq_imm(1, 10, CURVE_TRIPS - 2), stall=15)
+            e(sm90.clock(54), stall=6, guard=1)
+            e(sm90.iadd3_imm(10, 10, -1), stall=6)
+            e(sm90.isetp_ne_imm(0, 10, 0), stall=2)
+            for i in range(n):
+                e(sm90.ffma(32 + i % 8, 25, 25, 25))
+            e(sm90.isetp_eq_imm(1, 10, CURVE_TRIPS - 1), stall=15)
+            e(sm90.clock(53), stall=6, guard=1)
+            k.branch('loop', guard=0)
+            e(sm90.clock(55), stall=6)
+            finish(k, [52, 53, 54, 55])
+
+        kernel = s.kernel(f'curve_{n}', build, 64)
+        for warps, grid in ((1, 1), (4, 1), (4, 132)):
+            s.test(f'curve/{n}/{warps}/{grid}', kernel, 32 * warps, grid=grid, reps=3, first=True)
 
 
 A_REGISTERS, B_REGISTERS, ACCUMULATORS = (28, 44), (36, 52), 60  # two register sets for A and B

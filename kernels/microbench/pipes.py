@@ -53,7 +53,7 @@ GROUPS = [['FFMA', x] for x in ('IADD3', 'LOP3', 'IMAD', 'FADD', 'HFMA2', 'HFMA2
 GROUPS += [['FFMA'] * n + [x] for n in (2, 3) for x in ('IADD3', 'IMAD', 'HFMA2', 'HFMA2_MMA', 'IMAD_WIDE', 'MUFU')]
 GROUPS += [['IMAD', 'IADD3'], ['IADD3', 'HFMA2'], ['HFMA2', 'HFMA2_MMA'], ['IMAD', 'IMAD_MOV'], ['IADD3', 'LOP3'],
            ['IADD3', 'ISETP'], ['IADD3', 'MOV'], ['IADD3', 'SHF'], ['IADD3', 'PRMT'], ['IADD3', 'F2FP'], ['IADD3', 'I2FP']]
-GROUPS += [['FFMA'] * 16 + ['MUFU']]
+GROUPS += [['FFMA'] * 16 + ['MUFU'], ['IMAD_WIDE'] + ['NOP'] * 8]
 
 
 def text(name, i):
@@ -129,6 +129,14 @@ PATTERNS = {
 def banks(s):
     for name, registers in PATTERNS.items():
         rate(s, 'banks_' + name, plain(lambda i: sm90.ffma(48 + i % 16, *registers(i))), warps=(1, 4))
+    for distance in range(1, 9):
+        rate(s, f'banks_distance{distance}', plain(lambda i: f'FADD R{48 + i % 16}, R32, R{32 + distance}'), warps=(1, 4))
+    for run in (1, 2, 3, 4, 8):  # so many instructions that read one bank twice, then as many that read the other
+
+        def turns(i):
+            return sm90.ffma(48 + i % 16, 32 + 2 * (i % 2), 37 + 2 * (i % 2), (40 if i // run % 2 else 41) + 2 * (i % 2))
+
+        rate(s, f'banks_turns{run}', plain(turns), warps=(1, 4))
     for name, b in (('other_bank', 37), ('same_bank', 36)):
         for kept, reuse in (('reuse', 1), ('no_reuse', 0)):
 
@@ -136,7 +144,6 @@ def banks(s):
                 k.emit(sm90.ffma(48 + i % 16, 32, b + 2 * (i % 2), 40 + 2 * (i % 2)), reuse=reuse)
 
             rate(s, f'banks_{kept}_{name}', unit, warps=(1, 4))
-        rate(s, 'banks_two_sources_' + name, plain(lambda i: f'FADD R{48 + i % 16}, R32, R{b}'), warps=(1, 4))
     conflicts(s)
     outer_products(s)
 

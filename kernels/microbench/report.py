@@ -3,41 +3,16 @@
 
 Usage: report.py DIR > ROWS.csv
 """
-import csv
 import os
 import statistics
 import sys
-from collections import defaultdict
 
 from issue_queue import REQUESTS, SETS
 from loops import FETCH_TRIPS, STEPS, TILES
 from lsu import STORES
-from operands import FAR, NEAR, STALLS
-from rates import LONG, SHORT, TRIPS
-
-OUT = csv.writer(sys.stdout, lineterminator='\n')
-
-
-def row(name, param, values, unit, digits=2):
-    """Median with smallest and largest value."""
-    values = sorted(values)
-    OUT.writerow([name, param, round(statistics.median(values), digits), unit,
-                  f'{round(values[0], digits)}..{round(values[-1], digits)}'])
-
-
-def signed(x):
-    x &= 0xffffffff
-    return x - (1 << 32) if x >> 31 else x
-
-
-def read(path):
-    """test -> repetition -> (CTA, warp) -> words."""
-    tests = defaultdict(lambda: defaultdict(dict))
-    with open(path) as f:
-        for line in f:
-            name, rep, cta, warp, *words = line.split()
-            tests[name][int(rep)][int(cta), int(warp)] = [int(w, 16) for w in words]
-    return tests
+from operands import FAR, NEAR
+from report_code import code
+from rows import OUT, read, row, signed
 
 
 def window_rates(test, first, last, per_trip, cta=0, finished=False):
@@ -118,25 +93,10 @@ def queue(tests):
         row('queue_drain', param, data, 'cycles from the last issue to all data', 0)
 
 
-def operands(tests):
+def constants(tests):
     for name, test in tests.items():
         kind, *rest = name.split('/')
-        if kind == 'rate':
-            values = []
-            for warps in test.values():
-                v = [w for w in warps.values() if len(w) >= 4]
-                t = [[signed(w[i] - v[0][0]) for w in v] for i in range(4)]
-                loops = max(t[3]) - min(t[2]) - max(t[1]) + min(t[0])
-                values.append(loops / ((LONG - SHORT) * TRIPS))
-            row('issue_interval', f'{rest[0]}; {rest[1]}', values, 'cycles per instruction of each warp')
-        elif kind == 'latency':
-            values = []
-            for warps in test.values():
-                v = (warps[0, 0] + [0] * len(STALLS))[:len(STALLS)]
-                right = [x == v[-1] for x in v]
-                values.append(next(s for i, s in enumerate(STALLS) if all(right[i:])))
-            row('fixed_latency', f'{rest[0]} -> {rest[1]}', values, 'smallest right stall count', 0)
-        elif kind == 'cold':
+        if kind == 'cold':
             what, where, warps, ctas = rest
             offsets = NEAR if where == 'near' else FAR
             for i, offset in enumerate(offsets):
@@ -183,7 +143,7 @@ def main():
     folder = sys.argv[1]
     OUT.writerow(['name', 'param', 'value', 'unit', 'spread'])
     tests = read(os.path.join(folder, 'sass.txt'))
-    for part in (lsu, queue, operands, loops):
+    for part in (lsu, queue, constants, loops, code):
         part(tests)
 
 

@@ -154,7 +154,7 @@ extern "C" __global__ void k(uint32_t* out, const uint32_t* in, uint32_t* buffer
   out[threadIdx.x] = a + shared[x] + p.v[x];
 }}
 '''
-SIZES = (400, 1000, 2000, 4000)  # instructions
+SIZES = (400, 1000, 2000, 4000, 10400)  # instructions
 
 
 def placeholder(size):
