@@ -86,7 +86,7 @@ WIDE = {
 PREDICATES = {
     'SEL': lambda k, d: settle(k, f'SEL R{d}, R33, R34, P1'),
     'guard_MOV': lambda k, d: settle(k, f'MOV R{d}, R33', guard=1),
-    'guard_FFMA': lambda k, d: settle(k, f'FFMA R{d}, R36, R36, R36', guard=1),
+    'guard_FFMA': lambda k, d: settle(k, f'FFMA R{d}, R36, R36, RZ', guard=1),
     'guard_LDS': lambda k, d: (settle(k, f'LDS R{d}, [R16]', write=0, guard=1), k.wait(30, 1)),
     'BRA': lambda k, d: (k.branch(f'over{d}', guard=1), settle(k, f'MOV R{d}, R34'), k.label(f'over{d}')),
 }
