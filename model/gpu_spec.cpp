@@ -98,7 +98,30 @@ Result<void> check_range(const Field& field, double value, const std::string& wh
   return {};
 }
 
-/// Reads `{ value, unit, source, confidence }` of one field.
+/// Reads `spread = [LEAST, MOST]` of an entry, if it has one.
+Result<std::optional<Spread>> read_spread(const Field& field, const toml::table& entry, double value,
+                                          const std::string& origin) {
+  const toml::node* node = entry.get("spread");
+  if (node == nullptr) {
+    return std::nullopt;
+  }
+  const toml::array* ends = node->as_array();
+  const auto least = ends != nullptr && ends->size() == 2 ? (*ends)[0].value<double>() : std::nullopt;
+  const auto most = ends != nullptr && ends->size() == 2 ? (*ends)[1].value<double>() : std::nullopt;
+  if (!least || !most) {
+    return fail(ErrorKind::kUsage, fmt::format("{}: spread is not two numbers", field.key),
+                fmt::format("write spread = [LEAST, MOST] in {}, or leave it out", field.unit),
+                position(origin, *node));
+  }
+  if (!(*least <= value && value <= *most) || !std::isfinite(*least) || !std::isfinite(*most)) {
+    return fail(ErrorKind::kUsage,
+                fmt::format("{}: the spread {} to {} does not hold the value {}", field.key, *least, *most, value),
+                "give the least and the most that was measured", position(origin, *node));
+  }
+  return Spread{*least, *most};
+}
+
+/// Reads `{ value, unit, source, confidence }`, and `spread` if it is there, of one field.
 Result<Provenance> read_entry(const Field& field, const toml::node& node, const std::string& origin) {
   const std::string where = position(origin, node);
   const toml::table* entry = node.as_table();
@@ -109,10 +132,10 @@ Result<Provenance> read_entry(const Field& field, const toml::node& node, const 
         where);
   }
   for (const auto& [key, child] : *entry) {
-    const std::vector<std::string> parts{"value", "unit", "source", "confidence"};
+    const std::vector<std::string> parts{"value", "unit", "source", "confidence", "spread"};
     if (std::find(parts.begin(), parts.end(), key.str()) == parts.end()) {
       return fail(ErrorKind::kUsage, fmt::format("{} has an unknown part \"{}\"", field.key, key.str()),
-                  suggestion(key.str(), parts, "\"", "known are value, unit, source, confidence"),
+                  suggestion(key.str(), parts, "\"", "known are value, unit, source, confidence, spread"),
                   position(origin, child));
     }
   }
@@ -127,7 +150,11 @@ Result<Provenance> read_entry(const Field& field, const toml::node& node, const 
   if (const Result<void> ok = check_range(field, amount, position(origin, *value)); !ok) {
     return tl::unexpected<Error>(ok.error());
   }
-  Provenance provenance{field.key, "", "", Confidence::kGuess, amount};
+  const auto spread = read_spread(field, *entry, amount, origin);
+  if (!spread) {
+    return tl::unexpected<Error>(spread.error());
+  }
+  Provenance provenance{field.key, "", "", Confidence::kGuess, amount, *spread};
   std::string confidence;
   for (const auto& [name, target] : {std::pair<const char*, std::string*>{"unit", &provenance.unit},
                                      {"source", &provenance.source},
@@ -360,9 +387,48 @@ Result<void> override_gpu_spec(GpuSpec& spec, std::string_view key, std::string_
       provenance.value = amount;
       provenance.source = "set on the command line";
       provenance.confidence = Confidence::kGuess;
+      provenance.spread.reset();
     }
   }
   return {};
+}
+
+Result<void> set_gpu_number(GpuSpec& spec, Provenance number) {
+  const Field* field = find_field(number.key);
+  if (field == nullptr) {
+    return fail(ErrorKind::kUsage, fmt::format("unknown GPU key \"{}\"", number.key),
+                suggestion(number.key, known_keys(), "\"", "`tilesim gpus show h200` lists all keys"));
+  }
+  if (!number.unit.empty() && number.unit != field->unit) {
+    return fail(ErrorKind::kUsage, fmt::format("{}: unit \"{}\" is not the one expected", number.key, number.unit),
+                fmt::format("give the value in \"{}\"", field->unit));
+  }
+  number.unit = field->unit;
+  if (field->integer) {
+    number.value = std::round(number.value);
+  }
+  if (Result<void> ok = check_range(*field, number.value, ""); !ok) {
+    return ok;
+  }
+  if (number.spread) {
+    number.spread->least = std::min(number.spread->least, number.value);
+    number.spread->most = std::max(number.spread->most, number.value);
+  }
+  field->store(spec, number.value);
+  for (Provenance& provenance : spec.provenance) {
+    if (provenance.key == number.key) {
+      provenance = std::move(number);
+      break;
+    }
+  }
+  return {};
+}
+
+bool is_gpu_key(std::string_view key) { return find_field(key) != nullptr; }
+
+bool is_integer_key(std::string_view key) {
+  const Field* field = find_field(key);
+  return field != nullptr && field->integer;
 }
 
 }  // namespace tilesim::model

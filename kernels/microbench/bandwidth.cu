@@ -13,7 +13,7 @@ constexpr uint32_t kWarmUp = 20000, kWindow = 150000;
 constexpr int kIdle = -1;
 
 struct Count {
-  uint32_t requests, cycles;
+  uint32_t requests, cycles, ns;
 };
 
 char* buffer;
@@ -28,6 +28,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   const char* p = base + size_t(stream) * bytes + threadIdx.x * 16;
   uint32_t requests = 0, at = 0, seen = 0;
   const uint32_t begin = now();
+  const uint64_t begin_ns = nanoseconds();
   uint32_t start = begin, t = begin;
   while (t - begin < kWarmUp + kWindow) {
     uint4 v[kAhead];
@@ -46,7 +47,9 @@ __global__ void __launch_bounds__(kThreads, 1)
       requests += kAhead;
     }
   }
-  if (threadIdx.x % 32 == 0) out[sm_id() * kWarps + threadIdx.x / 32] = {requests, t - start};
+  // The clock is that of the whole time; the rate leaves the first part out.
+  const auto ns = uint32_t((nanoseconds() - begin_ns) * (t - start) / (now() - begin));
+  if (threadIdx.x % 32 == 0) out[sm_id() * kWarps + threadIdx.x / 32] = {requests, t - start, ns};
 }
 
 enum class Small { kReadSectors, kWriteWhole, kWriteEpilogue };
@@ -83,7 +86,7 @@ __global__ void __launch_bounds__(kThreads, 1) small_requests(char* base, int wa
     }
     requests += kAhead;
   }
-  if (lane == 0) out[blockIdx.x * kWarps + warp] = {requests, now() - begin};
+  if (lane == 0) out[blockIdx.x * kWarps + warp] = {requests, now() - begin, 0};
 }
 
 // Requests per cycle of each SM that counted any.
@@ -107,6 +110,7 @@ double sum(const std::vector<double>& v) { return std::accumulate(v.begin(), v.e
 
 struct Rates {
   std::vector<double> mean, slowest, total;  // B/cycle
+  std::vector<double> clock;                 // MHz
 };
 
 Rates stream_rates(const std::vector<int>& stream_of_sm, uint32_t bytes) {
@@ -120,6 +124,12 @@ Rates stream_rates(const std::vector<int>& stream_of_sm, uint32_t bytes) {
     if (i < 0 || each.empty()) continue;
     rates.total.push_back(512 * sum(each));
     rates.mean.push_back(rates.total.back() / double(each.size()));
+    for (const Count& c : to_host(counts, size_t(sm_count()) * kWarps)) {
+      if (c.ns > 0) {
+        rates.clock.push_back(1e3 * c.cycles / c.ns);
+        break;
+      }
+    }
     rates.slowest.push_back(512 * *std::min_element(each.begin(), each.end()));
   }
   CHECK(cudaFree(device));
@@ -136,8 +146,11 @@ __global__ void clusters(uint2* out) {
   }
 }
 
-// SMs by GPC: those of one cluster are in one GPC; those that only pairs reach are taken as one more.
-std::vector<std::vector<int>> gpcs() {
+constexpr size_t kLargestGpc = 18;
+
+// SMs by GPC: those of one cluster are in one GPC. Some are in no cluster of four: they are taken to complete the
+// smallest group if that leaves it no larger than a GPC; `halves` gets the two.
+std::vector<std::vector<int>> gpcs(std::vector<std::vector<int>>& halves) {
   std::vector<int> parent(sm_count());
   std::iota(parent.begin(), parent.end(), 0);
   const std::function<int(int)> root = [&](int x) { return parent[x] == x ? x : parent[x] = root(parent[x]); };
@@ -173,13 +186,20 @@ std::vector<std::vector<int>> gpcs() {
     else
       pairs.insert(pairs.end(), group.begin(), group.end());
   }
-  if (!pairs.empty()) found.push_back(pairs);
+  const auto smallest =
+      std::min_element(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  if (!pairs.empty() && smallest != found.end() && smallest->size() + pairs.size() <= kLargestGpc) {
+    halves = {*smallest, pairs};
+    smallest->insert(smallest->end(), pairs.begin(), pairs.end());
+  } else if (!pairs.empty()) {
+    found.push_back(pairs);
+  }
   for (const auto& group : found) row("gpc_sms", text("with SM %d", group.front()), {double(group.size())}, "SM");
-  row("gpc_count", "groups of clusters; pairs left over are one", {double(found.size())}, "GPC");
+  row("gpc_count", "groups of clusters; pairs left over complete the smallest", {double(found.size())}, "GPC");
   return found;
 }
 
-void by_sm_set(const std::vector<std::vector<int>>& all_gpcs) {
+void by_sm_set(const std::vector<std::vector<int>>& all_gpcs, const std::vector<std::vector<int>>& halves) {
   const uint32_t kib64 = 65536;
   std::vector<int> idle(sm_count(), kIdle);
   const auto report = [](const std::string& param, const Rates& r) {
@@ -203,6 +223,8 @@ void by_sm_set(const std::vector<std::vector<int>>& all_gpcs) {
     gpc_total.push_back(median(whole.total));
   }
   row("l2_read_gpc", "whole GPC; by GPC", gpc_total, "B/cycle");
+  // A GPC that is smaller, or two halves that do not share a port, would move less or more.
+  for (const auto& half : halves) report(text("half of a GPC: %zu with SM %d", half.size(), half.front()), some(half));
   std::vector<int> one_each, two_each;
   for (const auto& gpc : all_gpcs) {
     one_each.push_back(gpc[0]);
@@ -229,15 +251,17 @@ void by_sharing(const std::vector<std::vector<int>>& all_gpcs) {
       const Rates r = stream_rates(streams, kib * 1024);
       row("l2_read_shared", text("%s; %u KiB; mean SM", who, kib), r.mean, "B/cycle");
       row("l2_read_chip", text("%s; %u KiB", who, kib), r.total, "B/cycle");
+      row("l2_read_clock", text("%s; %u KiB", who, kib), r.clock, "MHz");
       return r.mean;
     };
     private_rate = median(report("private", own));
-    for (const double rate : report("TPC pair", pair)) joined.push_back(2 * private_rate / rate - 1);
+    for (const double rate : report("TPC pair", pair))
+      if (kib == 64) joined.push_back(2 * private_rate / rate - 1);
     report("one SM of every GPC", across);
     report("whole GPC", gpc);
     report("all SMs", everyone);
   }
-  row("l2_joined_share", "2 private / shared - 1; TPC pairs", joined, "1");
+  row("l2_joined_share", "2 private / shared - 1; TPC pairs; 64 KiB", joined, "1");
 }
 
 template <Small kKind>
@@ -282,8 +306,9 @@ int main() {
   buffer = device_array<char>(kGiB);
   counts = device_array<Count>(size_t(sm_count()) * kWarps);
   CHECK(cudaFuncSetAttribute(read_streams, cudaFuncAttributeMaxDynamicSharedMemorySize, kOneCtaPerSm));
-  const auto all_gpcs = gpcs();
-  by_sm_set(all_gpcs);
+  std::vector<std::vector<int>> halves;
+  const auto all_gpcs = gpcs(halves);
+  by_sm_set(all_gpcs, halves);
   by_sharing(all_gpcs);
   std::vector<int> own(sm_count());
   std::iota(own.begin(), own.end(), 0);

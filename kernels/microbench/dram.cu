@@ -106,8 +106,8 @@ void latency() {
     slow.push_back(g.upper);
     CHECK(cudaFree(list));
   }
-  row("dram_latency", "random lines of 8 GiB; mean", cycles_mean, "cycles");
-  row("dram_latency", "random lines of 8 GiB; mean", mean, "ns");
+  row("dram_latency", "random lines of 8 GiB; mean in cycles", cycles_mean, "cycles");
+  row("dram_latency", "random lines of 8 GiB; mean in ns", mean, "ns");
   row("dram_latency_group", "fast", fast, "ns");
   row("dram_latency_group", "slow", slow, "ns");
 }

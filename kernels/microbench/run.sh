@@ -11,21 +11,11 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 programs=(l1 l2 bandwidth dram atomics ctas memory)
 export PYTHONDONTWRITEBYTECODE=1
 
-nvcc_program() {
-  local name
-  for name in "${NVCC:-}" nvcc "${CUDA_HOME:+$CUDA_HOME/bin/nvcc}" /usr/local/cuda/bin/nvcc; do
-    if [[ -n $name ]] && command -v "$name" >/dev/null; then
-      echo "$name"
-      return
-    fi
-  done
-  echo "no nvcc: install the CUDA Toolkit and set NVCC, CUDA_HOME or PATH" >&2
-  exit 4
-}
-
 build() {
   local nvcc program
-  nvcc=$(nvcc_program)
+  # shellcheck source=/dev/null
+  source "$here/../common/compile.bash"
+  nvcc=$(find_nvcc)
   mkdir -p "$1"
   for program in "${programs[@]}" start runner copies copy_groups l1_sets; do
     [[ $1/$program -nt $here/$program.cu && $1/$program -nt $here/measure.cuh ]] && continue

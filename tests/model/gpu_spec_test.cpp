@@ -161,6 +161,51 @@ TEST_CASE("Spec errors: unknown keys name the nearest one", "[model]") {
   check_refused(spoil("lds_latency", "source", "sorce"), {"lsu.lds_latency", "sorce", "source"});
 }
 
+TEST_CASE("A spread is read, holds its value, and goes when the number is overridden", "[model]") {
+  const auto with = [](const std::string& spread) {
+    return spoil("lds_latency", "source = ", fmt::format("spread = {}, source = ", spread));
+  };
+  const Result<GpuSpec> spec = parse_gpu_spec(with("[22.5, 24]").text, "my.toml");
+  REQUIRE(spec);
+  const auto entry = [](const GpuSpec& s) {
+    return *std::find_if(s.provenance.begin(), s.provenance.end(),
+                         [](const Provenance& p) { return p.key == "lsu.lds_latency"; });
+  };
+  REQUIRE(entry(*spec).spread);
+  CHECK(entry(*spec).spread->least == 22.5);
+  CHECK(entry(*spec).spread->most == 24.0);
+  GpuSpec changed = *spec;
+  REQUIRE(override_gpu_spec(changed, "lsu.lds_latency", "25"));
+  CHECK_FALSE(entry(changed).spread);
+  for (const char* bad : {"23", "[23]", "[22, 23, 24]", "[\"a\", 24]"})
+    check_refused(with(bad), {"lsu.lds_latency", "spread", "[LEAST, MOST]"});
+  check_refused(with("[24, 25]"), {"lsu.lds_latency", "24 to 25", "does not hold the value 23"});
+  check_refused(with("[24, 22]"), {"does not hold"});
+  check_refused(with("[nan, 24]"), {"does not hold"});
+  check_refused(with("[-inf, 24]"), {"does not hold"});
+}
+
+TEST_CASE("A number is set with its provenance: rounded, checked, its spread made to hold it", "[model]") {
+  GpuSpec spec = *find_gpu_spec("h200");
+  const auto set = [&spec](const std::string& key, double value, const std::string& unit) {
+    return set_gpu_number(spec, {key, unit, "test", Confidence::kMeasured, value, Spread{value, value}});
+  };
+  REQUIRE(set("lsu.lds_latency", 24.6, ""));
+  CHECK(spec.lsu.lds_latency == 25);
+  const auto entry = std::find_if(spec.provenance.begin(), spec.provenance.end(),
+                                  [](const Provenance& p) { return p.key == "lsu.lds_latency"; });
+  REQUIRE(entry != spec.provenance.end());
+  CHECK(entry->value == 25.0);
+  CHECK(entry->unit == "cycles");
+  CHECK(entry->source == "test");
+  CHECK(entry->spread->least == 24.6);
+  CHECK(entry->spread->most == 25.0);
+  CHECK(set("no.key", 1, "").error().message == "unknown GPU key \"no.key\"");
+  CHECK(set("lsu.lds_latency", 24, "ns").error().remedy == "give the value in \"cycles\"");
+  CHECK(set("lsu.lds_latency", 0.4, "").error().message == "lsu.lds_latency = 0 is out of range");
+  CHECK(spec.lsu.lds_latency == 25);
+}
+
 TEST_CASE("Spec errors: missing keys", "[model]") {
   const std::string whole = spec_text();
   const std::size_t begin = whole.find("lds_latency");

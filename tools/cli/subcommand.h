@@ -44,6 +44,7 @@ struct Subcommand {
   std::vector<Flag> flags;
   std::size_t maximum_positionals = 0;
   bool needs_positional = false;  ///< without any argument the short help is printed
+  bool works_bare = false;        ///< runs without any argument although it takes no positional
   /// Runs the command; what it returns becomes the exit code. Errors are printed by the caller.
   Result<ExitCode> (*run)(const Invocation& invocation) = nullptr;
 };

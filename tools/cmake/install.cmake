@@ -14,6 +14,8 @@ install(DIRECTORY tools/lib DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tilesim/tool
 install(DIRECTORY model/specs DESTINATION ${CMAKE_INSTALL_DATADIR}/tilesim FILES_MATCHING PATTERN "*.toml")
 install(DIRECTORY traces/recorded DESTINATION ${CMAKE_INSTALL_DATADIR}/tilesim
         FILES_MATCHING PATTERN "*.json" PATTERN "*.zst" PATTERN "*.gz" PATTERN "*.cubin" PATTERN "*.sass")
+install(DIRECTORY kernels DESTINATION ${CMAKE_INSTALL_DATADIR}/tilesim USE_SOURCE_PERMISSIONS
+        PATTERN CMakeLists.txt EXCLUDE PATTERN __pycache__ EXCLUDE)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # Targets are tilesim::model and so on, as in this tree.

@@ -52,8 +52,13 @@ std::vector<std::string> keys_of(const model::TileConfig& c, const model::Proble
 }  // namespace
 
 std::filesystem::path kernels_folder() {
-  const char* named = std::getenv("TILESIM_KERNELS");
-  return named != nullptr ? named : TILESIM_KERNELS_FOLDER;
+  if (const char* named = std::getenv("TILESIM_KERNELS"); named != nullptr) {
+    return named;
+  }
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path installed = program.parent_path().parent_path() / TILESIM_DATA_FOLDER / "tilesim/kernels";
+  return std::filesystem::exists(installed, error) ? installed : TILESIM_SOURCE_KERNELS_FOLDER;
 }
 
 Result<CompiledTile> load_compiled_tile(const std::filesystem::path& path, const model::TileConfig& config,

@@ -11,7 +11,8 @@
 
 namespace tilesim::app {
 
-/// Sources of the kernels: $TILESIM_KERNELS, else the folder that TileSim was built from. It may not be there.
+/// Sources of the kernels: $TILESIM_KERNELS, else those beside the installed program, else the folder that TileSim was
+/// built from. It may not be there.
 [[nodiscard]] std::filesystem::path kernels_folder();
 
 struct CompiledTile {
@@ -27,7 +28,7 @@ struct CompiledTile {
                                                       const model::TileConfig& config, const model::Problem& problem);
 
 /// Compiles the configuration with nvcc ($NVCC, $CUDA_HOME/bin or PATH) and loads it. Errors: kAbsent without nvcc or
-/// without the kernels' sources ($TILESIM_KERNELS, else the folder that TileSim was built from); kUsage for a
+/// without the kernels' sources (see kernels_folder()); kUsage for a
 /// configuration that they do not cover (split-K, batches).
 [[nodiscard]] Result<CompiledTile> compile_tile(const model::TileConfig& config, const model::Problem& problem);
 

@@ -36,6 +36,9 @@ Json json_of(const model::GpuSpec& gpu) {
   for (const model::Provenance& p : gpu.provenance) {
     numbers[p.key] = Json{
         {"value", number(p.value)}, {"unit", p.unit}, {"source", p.source}, {"confidence", to_string(p.confidence)}};
+    if (p.spread) {
+      numbers[p.key]["spread"] = Json::array({number(p.spread->least), number(p.spread->most)});
+    }
   }
   return json;
 }

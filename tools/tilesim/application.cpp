@@ -146,7 +146,8 @@ ExitCode dispatch(const std::vector<std::string>& arguments) {
     return unknown_subcommand(first);
   }
   const std::vector<std::string> rest(words.begin() + (two_words ? 2 : 1), words.end());
-  if (rest.empty() && (subcommand->maximum_positionals == 0 || subcommand->needs_positional)) {
+  if (rest.empty() && !subcommand->works_bare &&
+      (subcommand->maximum_positionals == 0 || subcommand->needs_positional)) {
     const ExitCode code = print(subcommand_short_help(*subcommand));
     return code == ExitCode::kFine ? ExitCode::kUsage : code;
   }
@@ -167,7 +168,8 @@ std::span<const Subcommand> subcommands() {
                               trace_assemble_subcommand(),
                               trace_disassemble_subcommand(),
                               validate_subcommand(),
-                              gpus_subcommand()};
+                              gpus_subcommand(),
+                              calibrate_subcommand()};
   return all;
 }
 

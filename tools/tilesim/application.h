@@ -16,6 +16,7 @@ namespace tilesim::cli {
 [[nodiscard]] ExitCode run_application(const std::vector<std::string>& arguments);
 
 // One per file of this folder.
+[[nodiscard]] Subcommand calibrate_subcommand();
 [[nodiscard]] Subcommand check_subcommand();
 [[nodiscard]] Subcommand run_subcommand();
 [[nodiscard]] Subcommand replay_subcommand();

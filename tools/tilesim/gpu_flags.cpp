@@ -113,6 +113,18 @@ Result<Outputs> outputs_from(const Invocation& invocation) {
   return outputs;
 }
 
+Result<std::optional<Output>> output_for(const Invocation& invocation, const std::string& flag) {
+  const auto path = invocation.text(flag);
+  if (!path) {
+    return std::nullopt;
+  }
+  auto output = Output::open("--" + flag, *path);
+  if (!output) {
+    return tl::unexpected<Error>(output.error());
+  }
+  return std::move(*output);
+}
+
 Result<ExitCode> deliver(const Outputs& outputs, const std::string& text, const std::string& json) {
   if (outputs.json) {
     if (const auto written = outputs.json->write(json); !written) {

@@ -42,6 +42,9 @@ struct Outputs {
 };
 [[nodiscard]] Result<Outputs> outputs_from(const Invocation& invocation);
 
+/// A further file that a flag names, opened before anything is done.
+[[nodiscard]] Result<std::optional<Output>> output_for(const Invocation& invocation, const std::string& flag);
+
 /// What every subcommand that answers for a GPU starts with.
 struct Setting {
   Outputs outputs;

@@ -1,11 +1,11 @@
 // Kernels built, run and measured on this machine's GPU by kernels/runner/record, then compared.
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <set>
 
 #include "tools/lib/compiled_tile.h"
+#include "tools/lib/machine.h"
 #include "tools/lib/recorded_set.h"
 #include "tools/lib/run_program.h"
 #include "tools/lib/scratch_folder.h"
@@ -19,12 +19,6 @@ namespace {
 constexpr int kExitAbsent = 4;
 constexpr std::int64_t kSeconds = 300;
 
-/// nvcc as kernels/common/compile.bash looks for it: $NVCC alone where it is set, else the toolkit's.
-bool has_nvcc() {
-  const char* named = std::getenv("NVCC");
-  return (named != nullptr && *named != '\0' ? app::find_program(named) : app::find_cuda_program("nvcc")).has_value();
-}
-
 /// All that is missing at once, so that one installation is enough.
 Result<void> check_machine(const std::filesystem::path& script) {
   std::error_code ignored;
@@ -36,9 +30,8 @@ Result<void> check_machine(const std::filesystem::path& script) {
       remedy += (remedy.empty() ? "" : "; ") + how;
     }
   };
-  need(std::filesystem::exists("/dev/nvidiactl", ignored), "an NVIDIA GPU with its driver",
-       "run this on a machine with an H200");
-  need(has_nvcc(), "nvcc", "install the CUDA Toolkit and set NVCC, CUDA_HOME or PATH");
+  need(app::has_gpu(), "an NVIDIA GPU with its driver", "run this on a machine with an H200");
+  need(app::has_nvcc(), "nvcc", "install the CUDA Toolkit and set NVCC, CUDA_HOME or PATH");
   need(app::find_program("ncu").has_value(), "ncu", "install Nsight Compute and put it into PATH");
   need(app::find_program("python3").has_value(), "python3", "install it");
   need(app::find_program("zstd").has_value(), "zstd", "install it");

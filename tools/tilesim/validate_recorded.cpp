@@ -148,18 +148,6 @@ Result<app::ValidationRequest> request_from(const Invocation& invocation) {
   return request;
 }
 
-Result<std::optional<Output>> output_for(const Invocation& invocation, const std::string& flag) {
-  const auto path = invocation.text(flag);
-  if (!path) {
-    return std::nullopt;
-  }
-  auto output = Output::open("--" + flag, *path);
-  if (!output) {
-    return tl::unexpected<Error>(output.error());
-  }
-  return std::move(*output);
-}
-
 Result<void> write(const std::optional<Output>& output, const std::string& text) {
   return output ? output->write(text) : Result<void>{};
 }
