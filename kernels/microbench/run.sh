@@ -21,7 +21,9 @@ build() {
     [[ $1/$program -nt $here/$program.cu && $1/$program -nt $here/measure.cuh ]] && continue
     "$nvcc" -O2 -std=c++20 -arch=sm_90 -Xcompiler -static-libstdc++,-static-libgcc -o "$1/$program" "$here/$program.cu"
   done
-  if command -v python3 >/dev/null; then
+  if [[ -s $1/tests.txt && -z $(find "$here" -name '*.py' -newer "$1/tests.txt") ]]; then
+    return
+  elif command -v python3 >/dev/null; then
     BUILD=$1 python3 "$here/gen.py"
   else
     echo "no python3: the machine-code tests are not built"
