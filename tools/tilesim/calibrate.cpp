@@ -48,8 +48,13 @@ Result<Measured> recorded_runs(const Invocation& invocation) {
   return measured;
 }
 
+/// The script assembles machine code with this program.
 Result<app::ProgramResult> run_script(const std::filesystem::path& script, const std::vector<std::string>& arguments) {
-  auto done = app::run_program(script.string(), arguments);
+  std::error_code error;
+  std::vector<std::string> words{"TILESIM=" + std::filesystem::read_symlink("/proc/self/exe", error).string(),
+                                 script.string()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  auto done = app::run_program("/usr/bin/env", words);
   if (done && done->exit_code == kExitAbsent) {
     return fail(ErrorKind::kAbsent, fmt::format("{}: {}", script.string(), done->output),
                 "see what it says; with --rows FILE recorded rows are used, and no GPU");
