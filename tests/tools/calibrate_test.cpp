@@ -387,6 +387,49 @@ TEST_CASE("calibrate: two runs agree with themselves; what differs is listed", "
   CHECK(differ.out.find("6.25 %") != std::string::npos);          // 31 and 33
 }
 
+TEST_CASE("calibrate: runs are measured by the script of the microbenchmarks, and kept", "[cli]") {
+  const ScratchFolder folder;
+  namespace fs = std::filesystem;
+  fs::create_directories(folder.file("kernels/microbench"));
+  fs::create_directories(folder.file("programs"));
+  for (const char* table : {"spec_rows.csv", "not_remade.csv"})
+    fs::copy_file(kMicrobench + "/" + table, folder.file("kernels/microbench/") + table);
+  // Stands for run.sh: it measures what a file says, and tells of a program that failed.
+  const std::string script = folder.write("kernels/microbench/run.sh",
+                                          "#!/bin/sh\n"
+                                          "[ $1 = build ] && exit 0\n"
+                                          "[ -e $2/gpu ] || { echo 'no NVIDIA GPU'; exit 4; }\n"
+                                          "mkdir -p $3\n"
+                                          "echo 'l1: 1 rows in 0 s'\n"
+                                          "echo 'left out: rows of Nsight Compute; put ncu into PATH'\n"
+                                          "echo 'failed: dram'\n"
+                                          "cp $2/rows.csv $3/rows.csv\n"
+                                          "exit 1\n");
+  fs::permissions(script, fs::perms::owner_all);
+  const std::vector<std::string> words{"calibrate", "--build", folder.file("programs"), "--keep", folder.file("kept"),
+                                       "--runs",    "2"};
+  const std::vector<std::pair<std::string, std::string>> environment{{"TILESIM_KERNELS", folder.file("kernels")}};
+  const ProcessResult no_gpu = tilesim(words, environment);
+  CHECK(no_gpu.exit_code == 4);
+  CHECK(no_gpu.err.find("no NVIDIA GPU") != std::string::npos);
+  CHECK(no_gpu.err.find("--rows FILE") != std::string::npos);
+  CHECK(folder.write("programs/gpu", "x") == folder.file("programs/gpu"));
+  const ProcessResult no_rows = tilesim(words, environment);
+  CHECK(no_rows.exit_code == 1);
+  CHECK(no_rows.err.find("failed: dram") != std::string::npos);
+  CHECK_FALSE(folder.write("programs/rows.csv", kHeading + "l1_chase,32-bit; 16 KiB,33,cycles,32..33\n").empty());
+  const ProcessResult result = tilesim(words, environment);
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(result.out.starts_with("1 of "));
+  CHECK(result.out.find("in 2 runs") != std::string::npos);
+  CHECK(result.out.find("+6.5 %  outside") != std::string::npos);
+  CHECK(result.out.find("the spreads of 1 overlap") != std::string::npos);
+  CHECK(result.out.find("left out: rows of Nsight Compute") != std::string::npos);
+  CHECK(result.out.find("failed: dram") != std::string::npos);
+  CHECK(read_file(folder.file("kept/run2/rows.csv")) == read_file(folder.file("programs/rows.csv")));
+}
+
 TEST_CASE("calibrate: bad input and what is not here", "[cli]") {
   const ScratchFolder folder;
   const std::string rows = recorded("microbenchmarks.csv");
