@@ -24,13 +24,15 @@ __global__ void __launch_bounds__(512) read_stream(const uint4* p, size_t n, uin
   constexpr int kAhead = 8;
   const size_t all = size_t(gridDim.x) * blockDim.x;
   uint32_t s = 0;
-  for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i + (kAhead - 1) * all < n; i += kAhead * all) {
+  size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
+  for (; i + (kAhead - 1) * all < n; i += kAhead * all) {
     uint4 v[kAhead];
 #pragma unroll
     for (int j = 0; j < kAhead; j++) v[j] = __ldcg(p + i + j * all);
 #pragma unroll
     for (int j = 0; j < kAhead; j++) s ^= v[j].x ^ v[j].y ^ v[j].z ^ v[j].w;
   }
+  for (; i < n; i += all) s ^= __ldcg(p + i).x;
   if (s == 0x12345) *out = s;
 }
 
@@ -43,35 +45,38 @@ __global__ void __launch_bounds__(512) write_stream(uint4* p, size_t n, int pass
 __global__ void __launch_bounds__(512) copy_stream(const uint4* from, uint4* to, size_t n) {
   constexpr int kAhead = 8;
   const size_t all = size_t(gridDim.x) * blockDim.x;
-  for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i + (kAhead - 1) * all < n; i += kAhead * all) {
+  size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
+  for (; i + (kAhead - 1) * all < n; i += kAhead * all) {
     uint4 v[kAhead];
 #pragma unroll
     for (int j = 0; j < kAhead; j++) v[j] = __ldcs(from + i + j * all);
 #pragma unroll
     for (int j = 0; j < kAhead; j++) __stcs(to + i + j * all, v[j]);
   }
+  for (; i < n; i += all) __stcs(to + i, __ldcs(from + i));
 }
 
 // Segments of kSegment bytes, 4 KiB apart.
 template <int kSegment, bool kWrite>
 __global__ void __launch_bounds__(512) segments(char* p, size_t n, uint32_t* out) {
-  constexpr int kLanes = kSegment / 16;
-  uint32_t s = 0;
+  constexpr int kLanes = kSegment / 16, kAhead = 4;
   const size_t all = size_t(gridDim.x) * blockDim.x / kLanes;
-  for (size_t i = (blockIdx.x * size_t(blockDim.x) + threadIdx.x) / kLanes; i + 3 * all < n; i += 4 * all) {
-    uint4 v[4];
+  const auto place = [p](size_t segment) {
+    return reinterpret_cast<uint4*>(p + segment * 4096 + threadIdx.x % kLanes * 16);
+  };
+  uint32_t s = 0;
+  size_t i = (blockIdx.x * size_t(blockDim.x) + threadIdx.x) / kLanes;
+  if constexpr (kWrite) {
+    for (; i < n; i += all) __stcg(place(i), make_uint4(1, 2, 3, 4));
+  } else {
+    for (; i + (kAhead - 1) * all < n; i += kAhead * all) {
+      uint4 v[kAhead];
 #pragma unroll
-    for (int j = 0; j < 4; j++) {
-      char* at = p + (i + j * all) * 4096 + threadIdx.x % kLanes * 16;
-      if (kWrite) {
-        __stcg(reinterpret_cast<uint4*>(at), make_uint4(1, 2, 3, 4));
-      } else {
-        v[j] = __ldcg(reinterpret_cast<const uint4*>(at));
-      }
+      for (int j = 0; j < kAhead; j++) v[j] = __ldcg(place(i + j * all));
+#pragma unroll
+      for (int j = 0; j < kAhead; j++) s ^= v[j].x ^ v[j].y ^ v[j].z ^ v[j].w;
     }
-    if (!kWrite)
-#pragma unroll
-      for (int j = 0; j < 4; j++) s ^= v[j].x ^ v[j].y ^ v[j].z ^ v[j].w;
+    for (; i < n; i += all) s ^= __ldcg(place(i)).x;
   }
   if (s == 0x12345) *out = s;
 }

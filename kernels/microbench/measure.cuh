@@ -174,14 +174,16 @@ inline void row(const char* name, const std::string& param, const std::vector<do
   fflush(stdout);
 }
 
-// The means of the lower and the upper of two groups of values, parted where both are nearest to their own mean.
+// The means of the lower and the upper of two groups of values, parted where both are nearest to their own mean. The
+// largest twentieth is left out: refreshes and the like belong to neither.
 struct Groups {
   double lower, upper;
 };
-inline Groups two_groups(const std::vector<double>& values) {
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  Groups g{*least, *most};
-  for (int step = 0; step < 20; ++step) {
+inline Groups two_groups(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  values.resize(std::max<size_t>(2, values.size() * 19 / 20));
+  Groups g{values[values.size() / 10], values[values.size() * 9 / 10]};
+  for (int step = 0; step < 50; ++step) {
     double sum[2] = {0, 0};
     int n[2] = {0, 0};
     for (const double v : values) {
