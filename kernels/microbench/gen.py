@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the machine-code tests for runner.cu. Usage: gen.py [PART...], parts as in PARTS."""
+"""Writes the machine-code tests for runner.cu. Usage: gen.py [--text FILE] [PART...], parts as in PARTS.
+
+--text keeps what is assembled.
+"""
 import sys
 
+import sm90
 from barriers import barriers
 from issue_queue import issue_queue
 from kth_request import kth_request
@@ -19,11 +23,16 @@ PARTS = (loads, stores, issue_queue, uniform, constants, fetch, progress, pipes,
 
 
 def main():
+    words = sys.argv[1:]
+    text = words[1] if words[:1] == ['--text'] else None
+    chosen = words[2:] if text else words
     suite = Suite()
     for part in PARTS:
-        if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
+        if not chosen or part.__name__ in chosen:
             part(suite)
     suite.write()
+    if text:
+        sm90.write_text(suite.kernels, text)
 
 
 if __name__ == '__main__':

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the microbenchmarks and runs them on the GPU of this machine (sm_90).
-#   run.sh build BUILD_DIR             nvcc and python3; no GPU
+#   run.sh build BUILD_DIR             nvcc, python3 and tilesim ($TILESIM, else from PATH); no GPU
 #   run.sh measure BUILD_DIR OUT_DIR   the GPU; programs of an earlier `build`; ncu if it is there
 #   run.sh twice BUILD_DIR OUT_DIR     two runs: OUT_DIR/run1.csv and run2.csv, and OUT_DIR/run.log
 # `measure` leaves rows name,param,value,unit,spread in OUT_DIR/rows.csv and says on stdout what it left out and why.
@@ -24,7 +24,7 @@ build() {
   if [[ -s $1/tests.txt && -z $(find "$here" -name '*.py' -newer "$1/tests.txt") ]]; then
     return
   elif command -v python3 >/dev/null; then
-    BUILD=$1 python3 "$here/gen.py"
+    BUILD=$1 NVCC=$nvcc python3 "$here/gen.py"
   else
     echo "no python3: the machine-code tests are not built"
   fi

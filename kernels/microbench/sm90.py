@@ -5,6 +5,8 @@ spells. The functions below name the instructions that many tests share; `emit` 
 """
 import os
 import subprocess
+import sys
+import tempfile
 
 RZ, URZ, PT = 255, 63, 7
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -170,21 +172,30 @@ def placeholder(size):
     return path
 
 
+def write_text(kernels, path):
+    """The text that is assembled, with the registers that the hardware gives: two beyond the highest one, in eights."""
+    with open(path, 'w') as f:
+        for name, (kernel, registers) in kernels.items():
+            allotted = max(24, (registers + 2 + 7) // 8 * 8)
+            f.write('\n'.join([f'.kernel {name}', f'.registers {allotted}'] + kernel.lines) + '\n')
+
+
 def assemble(kernels):
     """Name -> cubin for name -> (Kernel, highest register). All in one call of tilesim."""
-    text, out = os.path.join(BUILD, 'kernels.sass.txt'), os.path.join(BUILD, 'cubins')
-    with open(text, 'w') as f:
-        for name, (kernel, registers) in kernels.items():
-            allotted = max(24, (registers + 2 + 7) // 8 * 8)  # the hardware needs two beyond the highest one used
-            f.write('\n'.join([f'.kernel {name}', f'.registers {allotted}'] + kernel.lines) + '\n')
     longest = max(len(kernel) for kernel, _ in kernels.values())
-    command = [os.environ.get('TILESIM', 'tilesim'), 'trace', 'assemble', text, '--out', out + '/']
-    for i, size in enumerate(SIZES):
-        if i == 0 or SIZES[i - 1] < longest:
-            command += ['--into', placeholder(size)]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     cubins = {}
-    for name in kernels:
-        with open(os.path.join(out, name + '.cubin'), 'rb') as f:
-            cubins[name] = f.read()
+    with tempfile.TemporaryDirectory(dir=BUILD) as out:
+        text = os.path.join(out, 'text')
+        write_text(kernels, text)
+        command = [os.environ.get('TILESIM', 'tilesim'), 'trace', 'assemble', text, '--out', out + '/']
+        for i, size in enumerate(SIZES):
+            if i == 0 or SIZES[i - 1] < longest:
+                command += ['--into', placeholder(size)]
+        try:
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        except FileNotFoundError:
+            sys.exit(f'no {command[0]}: name the command in TILESIM, or put it into PATH')
+        for name in kernels:
+            with open(os.path.join(out, name + '.cubin'), 'rb') as f:
+                cubins[name] = f.read()
     return cubins

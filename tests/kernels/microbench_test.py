@@ -14,7 +14,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = os.path.join(HERE, '..', '..', 'kernels', 'microbench')
-TESTS_PER_KERNEL_CHECKED = 97  # every so-manieth kernel is read back
+KERNELS_PER_CHECK = 97
 FAILURES = []
 
 
@@ -55,7 +55,7 @@ def launches(folder):
 def kernels(folder):
     """Name -> registers and lines of the text that was assembled."""
     found = {}
-    with open(os.path.join(folder, 'kernels.sass.txt')) as f:
+    with open(os.path.join(folder, 'text')) as f:
         for line in f:
             if line.startswith('.kernel '):
                 name = line.split()[1]
@@ -68,15 +68,27 @@ def kernels(folder):
 
 
 def read_back(folder):
-    """Some cubins are what their text says; the last kernel of each is its only EXIT."""
+    """Some cubins are what their text says; every kernel has one EXIT."""
     all_kernels = kernels(folder)
     check(len(all_kernels) > 1000, f'{len(all_kernels)} kernels')
     for name, (registers, lines) in all_kernels.items():
         check(sum(' EXIT' in line for line in lines) == 1, f'{name}: one EXIT is expected')
         check(24 <= registers <= 128, f'{name}: {registers} registers')
-    for name in list(all_kernels)[::TESTS_PER_KERNEL_CHECKED]:
+    places = []
+    with open(os.path.join(folder, 'tests.txt')) as f:
+        for line in f:
+            place = tuple(map(int, line.split()[1:3]))
+            if place not in places[-1:]:
+                places.append(place)
+    places = sorted(set(places))
+    check(len(places) == len(all_kernels), f'{len(places)} cubins for {len(all_kernels)} kernels')
+    with open(os.path.join(folder, 'pack.bin'), 'rb') as f:
+        pack = f.read()
+    for (offset, size), name in list(zip(places, all_kernels))[::KERNELS_PER_CHECK]:
         registers, lines = all_kernels[name]
-        cubin = os.path.join(folder, 'cubins', name + '.cubin')
+        cubin = os.path.join(folder, 'one.cubin')
+        with open(cubin, 'wb') as f:
+            f.write(pack[offset:offset + size])
         text = subprocess.run([os.environ['TILESIM'], 'trace', 'disassemble', cubin], check=True, capture_output=True,
                               text=True).stdout.split('\n')
         check(text[1] == f'.registers {registers}', f'{name}: {text[1]}')
@@ -121,7 +133,7 @@ def main():
     folder = os.path.join(os.path.abspath(sys.argv[1]), 'microbench')
     environment = dict(os.environ, NVCC=nvcc(), BUILD=folder, PYTHONDONTWRITEBYTECODE='1')
     os.environ.update(environment)
-    subprocess.run([sys.executable, os.path.join(SOURCES, 'gen.py')], check=True)
+    subprocess.run([sys.executable, os.path.join(SOURCES, 'gen.py'), '--text', os.path.join(folder, 'text')], check=True)
     tests = launches(folder)
     read_back(folder)
     rows = report(folder, tests)
