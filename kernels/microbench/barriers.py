@@ -18,7 +18,8 @@ def barrier(number, threads, mode='SYNC'):
 
 def back_to_back(s):
     """Rows barrier_interval: all warps meet again and again."""
-    kernel = s.kernel('chain_BAR_SYNC', lambda k: loops(k, lambda k, i: k.emit(sm90.BAR_SYNC, stall=6), 4, **FEW), HIGHEST)
+    kernel = s.kernel('chain_BAR_SYNC',
+                      lambda k: loops(k, lambda k, i: k.emit(sm90.BAR_SYNC, stall=6), 4, **FEW), HIGHEST)
     for n in WARPS:
         s.test(f'bar/whole_CTA/{n}/1/4', kernel, 32 * n, role=1)
     for n in (1, 2, 4, 8, 16):
@@ -52,7 +53,7 @@ def membership(k, groups):
 
 
 def after(k, register, how):
-    """R`register` = the clock when the barrier is over. Instructions of fixed latency do not wait for it by themselves."""
+    """R`register` = the clock when the barrier is over, for which instructions of fixed latency do not wait."""
     if how == 'LDS':
         k.emit(sm90.lds(60, SHARED), stall=2, write=0)
     k.wait(2, 1 if how == 'LDS' else 0x3f)
@@ -103,11 +104,12 @@ def start_hand_off(k):
 
 def hand_off_test(s, name, build, producers, consumers, **inputs):
     kernel = s.kernel('handoff_' + name.replace('/', '_'), build, HIGHEST)
-    s.test(f'handoff/{name}', kernel, 32 * (producers + consumers), role=lambda w, l: 0 if w < producers else 1, **inputs)
+    s.test(f'handoff/{name}', kernel, 32 * (producers + consumers), role=lambda w, l: 0 if w < producers else 1,
+           **inputs)
 
 
 def one_way(s, identity, producers, consumers, threads, names):
-    """R52 before the arrival, R53 right behind it, R54 when the barrier is over (consumers) or loads go on (producers)."""
+    """R52 before the arrival, R53 right behind it, R54 when an LDS behind it is done: for consumers after the barrier."""
 
     def build(k):
         start_hand_off(k)

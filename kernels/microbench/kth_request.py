@@ -33,7 +33,7 @@ def drain(k, name):
 
 
 def kth_request(s):
-    """Rows queue_issue and queue_done. R52, R53, R54: clock before, after the K-th, with all done; of the second pass."""
+    """Rows queue_issue and queue_done. R52-R54: clock before, after the K-th, with all done; of the second pass."""
     for name, (one, lane_bytes) in KINDS.items():
         for count in COUNTS:
 

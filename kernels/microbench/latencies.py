@@ -1,4 +1,4 @@
-"""Latencies: of a fixed number of cycles, by the smallest stall count with the right result; of a variable one, by chains."""
+"""Latencies: fixed ones by the smallest stall count with the right result, variable ones by chains."""
 import sm90
 from rates import loops
 from suite import ADDRESS, SHARED, SHARED2, begin, finish
@@ -35,8 +35,8 @@ def through_scoreboard(k, text):
     k.wait(30, 1)
 
 
-# Sources: R36 1.0, R37 2.0, R38 and R39 pairs of halves, R33 and R34 integers. No result is 0 or, as a float, subnormal:
-# 0 is what a consumer sees that comes too early.
+# Sources: R36 1.0, R37 2.0, R38 and R39 pairs of halves, R33 and R34 integers. No result is 0 or, as a float,
+# subnormal: 0 is what a consumer sees that comes too early.
 PRODUCERS = {
     'FFMA': 'FFMA R35, R36, R37, R37',
     'FADD': 'FADD R35, R36, R37',
@@ -94,8 +94,8 @@ PREDICATES = {
 
 def constants_of(k):
     """The sources, and at shared address R16 a word that is not zero."""
-    for register, value in ((36, 0x3f800000), (37, 0x40000000), (38, 0x3c003c00), (39, 0x40004000), (33, 0x41200050), (34, 5),
-                            (44, 0x10000000), (45, 0x3ff00000), (46, 0), (47, 0x40000000)):
+    for register, value in ((36, 0x3f800000), (37, 0x40000000), (38, 0x3c003c00), (39, 0x40004000), (33, 0x41200050),
+                            (34, 5), (44, 0x10000000), (45, 0x3ff00000), (46, 0), (47, 0x40000000)):
         k.emit(sm90.mov_imm(register, value), stall=15)
     k.emit(sm90.sts(SHARED, 37), stall=15, read=0)
     k.wait(60, 1)
@@ -118,7 +118,8 @@ def fixed(s):
             for consumer, form in (('MOV', 'MOV R{d}, R{r}'), ('IMAD', 'IMAD R{d}, R{r}, R34, RZ')):
                 sweep(s, f'{producer}_word{word}', make, consumer,
                       lambda k, d: settle(k, form.format(d=d, r=42 + word)),
-                      lambda k: (k.emit('MOV R42, RZ', stall=15), k.emit('MOV R43, RZ', stall=15)), constants_of, STALLS)
+                      lambda k: (k.emit('MOV R42, RZ', stall=15), k.emit('MOV R43, RZ', stall=15)), constants_of,
+                      STALLS)
     for consumer, use in PREDICATES.items():
         sweep_predicate(s, consumer, use)
 
@@ -199,7 +200,7 @@ def own_addresses(bits):
 
 
 def matrix_addresses(k):
-    """Word l of shared memory holds R17 of lane l (16 l or 0), so that what LDSM loads are the addresses of its rows."""
+    """Word l of shared memory holds R17 of lane l (16 l or 0): what LDSM loads are the addresses of its rows."""
     k.emit(f'STS [R{SHARED}], R{SHARED2}', stall=15, read=0)
     k.wait(60, 1)
     k.emit(f'MOV R40, R{SHARED2}', stall=15)

@@ -1,8 +1,7 @@
 """Tensor cores: rates and latencies of HMMA by shape and type, alone, beside other instructions and with fragments loaded."""
 import sm90
 from latencies import LONG_STALLS, settle, sweep
-from pipes import text
-from rates import SUBPARTITION, loops, measure
+from rates import SUBPARTITION, measure
 from suite import SHARED, SHARED2
 
 # name: (instruction, registers of A, of B, a word of ones)

@@ -1,8 +1,8 @@
 #include "traces/sass/assembler.h"
 
 #include <fmt/format.h>
+#include <rapidcheck.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "tests/support/catch.h"
@@ -85,6 +85,45 @@ TEST_CASE("words with random fields assemble from their text") {
   CHECK(words > 1000);
 }
 
+TEST_CASE("a changed line is refused, or assembles to what its own text says") {
+  const std::vector<std::string> lines{
+      "[B01----:R-:W2:Y:S04] @!P0 LDG.E.64.CONSTANT R2, desc[UR4][R6.64+0x10]",
+      "[B------:R-:W-:-:S01] FFMA R1, -R2.reuse, 1.5, |R4|",
+      "[B------:R0:W-:-:S02] STS.128 [R2.X4+UR5+-0x40], R8",
+      "[B------:R-:W-:-:S05] IMAD.WIDE.U32 R2, P1, R3, c[0x0][0x210], R4",
+      "[B------:R-:W-:-:S06] HFMA2.BF16_V2 R1, R2.H0_H0, 1, -2, R4",
+      "[B-----5:R-:W-:-:S12] BAR.SYNC.DEFER_BLOCKING R3, 0x40",
+      "[B------:R-:W1:-:S01] LDSM.16.MT88.4 R12, [R4+UR6+0x200]",
+      "[B------:R-:W-:Y:S13] ISETP.GE.U32.AND P1, PT, R2, -0x5, P3",
+  };
+  const bool ok = rc::check("changed lines", [&lines] {
+    std::string line = *rc::gen::elementOf(lines);
+    const auto changes = *rc::gen::inRange(1, 4);
+    for (int i = 0; i < changes; ++i) {
+      const auto at = *rc::gen::inRange<std::size_t>(0, line.size());
+      const char byte = *rc::gen::elementOf(std::string("R0123456789xaf,.[]+-|!@:PUTZSW ~;c"));
+      line[at] = byte;
+    }
+    RC_LOG() << line;
+    const auto word = assemble_line(line, 0);
+    if (!word) {
+      RC_ASSERT(!word.error().message.empty());
+      RC_ASSERT(!word.error().remedy.empty());
+      return;
+    }
+    const auto decoded = decode(*word, 0);
+    RC_ASSERT(decoded.has_value());
+    const auto again = assemble_line(assembly_line(*decoded), 0);
+    RC_ASSERT(again.has_value());
+    RC_ASSERT(*again == *word);
+  });
+  CHECK(ok);
+  for (const std::string& line : lines) {
+    INFO(line);
+    CHECK(assemble_line(line, 0).has_value());
+  }
+}
+
 TEST_CASE("a text with labels assembles to what ptxas writes") {
   // Words of traces/calibration/h200 and of ptxas 13.0.
   const auto kernels = assemble(R"(
@@ -141,6 +180,9 @@ TEST_CASE("texts that mean nothing are refused with line and remedy") {
   CHECK(error_of(head + control + "FFMA R1, R2, R3") == "k.txt:2: FFMA does not take the operands 'R1, R2, R3'.");
   CHECK(error_of(head + control + "FFMA R1, R2, R3, P4") ==
         "k.txt:2: FFMA does not take the operands 'R1, R2, R3, P4'.");
+  CHECK(error_of(head + control + "HFMA2 R1, R2,, 1, R4") ==
+        "k.txt:2: HFMA2 does not take the operands 'R1, R2, , 1, R4'.");
+  CHECK(error_of(head + control + "MOV R1, R2,") == "k.txt:2: MOV does not take the operands 'R1, R2, '.");
   CHECK(error_of(head + control + "FFMA R256, R2, R3, R4") ==
         "k.txt:2: FFMA does not take the operands 'R256, R2, R3, R4'.");
   CHECK(error_of(head + control + "@P8 NOP") == "k.txt:2: '@P8' is no guard of NOP.");

@@ -156,9 +156,11 @@ std::string without_alias(std::string mnemonic) {
 // Operands at top level; a pair of half-precision numbers is two of them.
 std::vector<std::string_view> split_operands(std::string_view text) {
   std::vector<std::string_view> parts;
-  while (!trim(text).empty()) {
-    const std::size_t comma = text.find(',');
-    parts.push_back(trim(text.substr(0, comma)));
+  std::size_t comma = trim(text).empty() ? std::string_view::npos : 0;
+  while (comma != std::string_view::npos) {
+    comma = text.find(',');
+    const std::string_view part = text.substr(0, comma);
+    parts.push_back(trim(part).empty() ? part.substr(0, 0) : trim(part));  // each within the text, empty ones too
     text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
   }
   return parts;
@@ -260,7 +262,7 @@ std::optional<Guard> parse_guard(std::string_view text, bool uniform) {
 
 // The word, if it says just what the instruction does: fields that share bits must agree.
 Result<Encoding> encode_exactly(const SassInstruction& instruction) {
-  const auto word = encode(instruction);
+  auto word = encode(instruction);
   if (!word) {
     return word;
   }
@@ -301,7 +303,7 @@ Result<Encoding> assemble_text(std::string_view line, std::uint64_t address, int
       if ((instruction.row->forms >> form & 1) == 0 || !OperandFit(instruction, text->operands, labels).run(0, 0)) {
         continue;
       }
-      const auto word = encode_exactly(instruction);
+      auto word = encode_exactly(instruction);
       if (word) {
         return word;
       }
