@@ -164,7 +164,7 @@ def derived():
     banks = [(d, known(*interval(f'banks_distance{d}'))) for d in range(1, 9)]
     if all(v for _, v in banks):
         row('derived', 'register banks: the smallest distance of two sources that conflict',
-            [next((d for d, v in banks if statistics.median(v) > 1.5), 0)], 'banks', 0)
+            [next((d for d, v in banks if statistics.median(v) > 1.5), 0)], '1', 0)
     derive('dispatch held by IMAD.WIDE: beside 8 NOP', lambda a: a - 9, 'cycles', group('IMAD_WIDE+8NOP'))
     derive('dispatch held by HMMA: beside 8 FFMA that read nothing', lambda a: a - 9, 'cycles',
            group('HMMA_16816_BF16+8FFMA_noread'))
@@ -216,7 +216,7 @@ def queue_depths():
         row('derived', 'memory queue that all share', [4 * (alone - four) / 3], 'requests', 1)
     multi = issued_before_stop('MUFU', '1sub1w', 4)
     if multi:
-        row('derived', 'queue of MUFU', [multi], 'requests', 0)
+        row('derived', 'queue of MUFU', [multi], '1', 0)
     derive('LDS.32 of a lone warp: issue of the K-th request less 2 K', lambda a: a - 2 * 40, 'cycles',
            ('queue_issue', 'LDS_32; 1sub1w; K = 40'))
 

@@ -98,6 +98,21 @@ def read_back(folder):
         check(all(line.endswith(' NOP') for line in text[2 + len(lines):-1]), f'{name}: more than NOPs behind the code')
 
 
+# Requests of a warp that issue at once: of the spec's queues of 10 and 20 places, and of 2 for MUFU.
+IN_FLIGHT = {('LDS_32_conflict32', '1sub1w'): 30, ('LDS_32_conflict32', '4sub4w'): 15, ('MUFU', '1sub1w'): 2}
+DERIVED = {'memory queue of a sub-partition': 10, 'memory queue that all share': 20, 'queue of MUFU': 2}
+
+
+def made_up(name, warp):
+    """Results of one warp: clocks that go on, and a stop of issue where a queue is full."""
+    kind, *rest = name.split('/')
+    if kind != 'kth':
+        return [1000 + 13 * i + (i * i + warp) % 7 for i in range(128)]
+    count = int(rest[2])
+    issued = 7 + count + 64 * max(0, count - IN_FLIGHT.get((rest[0], rest[1]), 100))
+    return [1000, 1000 + issued, 1100 + issued]
+
+
 def report(folder, tests):
     """Rows of made-up results: every test has rows, and all that spec_rows.csv names of the machine code are there."""
     raw = os.path.join(folder, 'raw')
@@ -107,7 +122,7 @@ def report(folder, tests):
             for rep in range(-1 if first else 0, reps):
                 for cta in range(grid if name.startswith('stg') else 1):
                     for warp in range(block // 32):
-                        words = ' '.join(f'{1000 + 13 * i + (i * i + warp) % 7:x}' for i in range(128))
+                        words = ' '.join(f'{word:x}' for word in made_up(name, warp))
                         f.write(f'{name} {rep} {cta} {warp} {words}\n')
     written = os.path.join(folder, 'rows.csv')
     with open(written, 'w') as f:
@@ -118,14 +133,18 @@ def report(folder, tests):
     check(len(names) == len(set(names)), 'a row is there twice')
     for row in found:
         low, high = map(float, row['spread'].split('..'))
-        check(low <= float(row['value']) <= high, f'{row["name"]}, {row["param"]}: {row["value"]} outside {row["spread"]}')
+        value, where = float(row['value']), f'{row["name"]}, {row["param"]}'
+        check(low <= value <= high, f'{where}: {value} outside {row["spread"]}')
+    for param, value in DERIVED.items():
+        values = [float(row['value']) for row in found if (row['name'], row['param']) == ('derived', param)]
+        check(values == [value], f'derived, {param}: {values} instead of {value}')
     code_names = {name for name, _ in names}
-    rules = os.path.join(SOURCES, 'spec_rows.csv')
-    with open(rules if os.path.exists(rules) else os.devnull) as f:
+    with open(os.path.join(SOURCES, 'spec_rows.csv')) as f:
         for rule in csv.DictReader(f):
             if rule['row_name'] in code_names:
-                check(any(name == rule['row_name'] and fnmatch.fnmatchcase(param, rule['row_param'])
-                          for name, param in names), f'{rule["spec_key"]}: no row {rule["row_name"]}, {rule["row_param"]}')
+                fits = [param for name, param in names
+                        if name == rule['row_name'] and fnmatch.fnmatchcase(param, rule['row_param'])]
+                check(fits, f'{rule["spec_key"]}: no row {rule["row_name"]}, {rule["row_param"]}')
     return len(found)
 
 
@@ -133,7 +152,8 @@ def main():
     folder = os.path.join(os.path.abspath(sys.argv[1]), 'microbench')
     environment = dict(os.environ, NVCC=nvcc(), BUILD=folder, PYTHONDONTWRITEBYTECODE='1')
     os.environ.update(environment)
-    subprocess.run([sys.executable, os.path.join(SOURCES, 'gen.py'), '--text', os.path.join(folder, 'text')], check=True)
+    text = os.path.join(folder, 'text')
+    subprocess.run([sys.executable, os.path.join(SOURCES, 'gen.py'), '--text', text], check=True)
     tests = launches(folder)
     read_back(folder)
     rows = report(folder, tests)
