@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -30,10 +31,8 @@ constexpr std::array<std::pair<const char*, Reduction>, 8> kReductions{{
 }};
 
 std::vector<std::string> reduction_names() {
-  std::vector<std::string> names;
-  for (const auto& [name, reduction] : kReductions) {
-    names.emplace_back(name);
-  }
+  std::vector<std::string> names(kReductions.size());
+  std::transform(kReductions.begin(), kReductions.end(), names.begin(), [](const auto& entry) { return entry.first; });
   return names;
 }
 
