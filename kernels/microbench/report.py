@@ -12,7 +12,7 @@ from loops import FETCH_TRIPS, STEPS, TILES
 from lsu import STORES
 from operands import FAR, NEAR
 from report_code import code
-from rows import OUT, read, row, signed
+from rows import OUT, guarded, read, row, signed
 
 
 def window_rates(test, first, last, per_trip, cta=0, finished=False):
@@ -144,7 +144,8 @@ def main():
     OUT.writerow(['name', 'param', 'value', 'unit', 'spread'])
     tests = read(os.path.join(folder, 'sass.txt'))
     for part in (lsu, queue, constants, loops, code):
-        part(tests)
+        with guarded(part.__name__):
+            part(tests)
 
 
 if __name__ == '__main__':

@@ -8,7 +8,7 @@ from latencies import LONG_STALLS
 from loops import CURVE_SIZES, CURVE_TRIPS
 from operands import STALLS
 from rates import TRIPS, copies
-from rows import WRITTEN, row, signed
+from rows import WRITTEN, guarded, row, signed
 
 
 def per_unit(test, length):
@@ -33,18 +33,17 @@ def smallest_right(test, stalls):
     return values
 
 
-def intervals(tests):
-    for name, test in tests.items():
-        kind, *rest = name.split('/')
-        if kind == 'rate':
-            row('issue_interval', f'{rest[0]}; {rest[1]}', per_unit(test, 1), 'cycles per instruction of each warp')
-        elif kind == 'group':
-            row('group_interval', f'{rest[0]}; {rest[1]}', per_unit(test, int(rest[2])), 'cycles per group of each warp')
-        elif kind == 'chain':
-            row('chain', rest[0], per_unit(test, int(rest[1])), 'cycles from issue to dependent issue')
-        elif kind == 'latency':
-            stalls = LONG_STALLS if rest[0].startswith('HMMA') else STALLS
-            row('fixed_latency', f'{rest[0]} -> {rest[1]}', smallest_right(test, stalls), 'smallest right stall count', 0)
+def interval_rows(name, test):
+    kind, *rest = name.split('/')
+    if kind == 'rate':
+        row('issue_interval', f'{rest[0]}; {rest[1]}', per_unit(test, 1), 'cycles per instruction of each warp')
+    elif kind == 'group':
+        row('group_interval', f'{rest[0]}; {rest[1]}', per_unit(test, int(rest[2])), 'cycles per group of each warp')
+    elif kind == 'chain':
+        row('chain', rest[0], per_unit(test, int(rest[1])), 'cycles from issue to dependent issue')
+    elif kind == 'latency':
+        stalls = LONG_STALLS if rest[0].startswith('HMMA') else STALLS
+        row('fixed_latency', f'{rest[0]} -> {rest[1]}', smallest_right(test, stalls), 'smallest right stall count', 0)
 
 
 def ends(test):
@@ -54,26 +53,25 @@ def ends(test):
         yield {w: [signed(x - origin) for x in words] for (_, w), words in warps.items()}
 
 
-def barriers(tests):
-    for name, test in tests.items():
-        kind, *rest = name.split('/')
-        if kind == 'bar':
-            where = {'whole_CTA': 'whole CTA'}.get(rest[0], f'{rest[2]} groups; by {rest[0]}')
-            row('barrier_interval', f'{rest[1]} warps; {where}', per_unit(test, int(rest[3])), 'cycles per barrier')
-        elif kind == 'release':
-            how, n, last = rest
-            first, spread, apart = [], [], []
-            for warps in ends(test):
-                released = sorted(words[1] for words in warps.values())
-                first.append(released[0] - max(words[0] for words in warps.values()))
-                spread.append(released[-1] - released[0])
-                apart.append(len(set(released)))
-            param = f'{n} warps; warp {last} last; seen by {how}'
-            row('barrier_release', param, first, 'cycles from before the last arrival to the first clock behind', 0)
-            row('barrier_skew', param, spread, 'cycles from the first to the last warp that goes on', 0)
-            row('barrier_release_times', param, apart, 'different times', 0)
-        elif kind == 'handoff':
-            hand_off(rest, test)
+def barrier_rows(name, test):
+    kind, *rest = name.split('/')
+    if kind == 'bar':
+        where = {'whole_CTA': 'whole CTA'}.get(rest[0], f'{rest[2]} groups; by {rest[0]}')
+        row('barrier_interval', f'{rest[1]} warps; {where}', per_unit(test, int(rest[3])), 'cycles per barrier')
+    elif kind == 'release':
+        how, n, last = rest
+        first, spread, apart = [], [], []
+        for warps in ends(test):
+            released = sorted(words[1] for words in warps.values())
+            first.append(released[0] - max(words[0] for words in warps.values()))
+            spread.append(released[-1] - released[0])
+            apart.append(len(set(released)))
+        param = f'{n} warps; warp {last} last; seen by {how}'
+        row('barrier_release', param, first, 'cycles from before the last arrival to the first clock behind', 0)
+        row('barrier_skew', param, spread, 'cycles from the first to the last warp that goes on', 0)
+        row('barrier_release_times', param, apart, 'different times', 0)
+    elif kind == 'handoff':
+        hand_off(rest, test)
 
 
 def hand_off(rest, test):
@@ -245,6 +243,12 @@ def caches():
 
 
 def code(tests):
-    for part in (intervals, barriers, queues, fetch):
-        part(tests)
-    derived()
+    for name, test in tests.items():
+        with guarded(name):
+            interval_rows(name, test)
+            barrier_rows(name, test)
+    for part in (queues, fetch):
+        with guarded(part.__name__):
+            part(tests)
+    with guarded('derived'):
+        derived()

@@ -1,4 +1,5 @@
 """Raw results in, rows name,param,value,unit,spread out."""
+import contextlib
 import csv
 import statistics
 import sys
@@ -9,8 +10,11 @@ WRITTEN = {}  # (name, param) -> all values of the row
 
 
 def row(name, param, values, unit, digits=2):
-    """Median with smallest and largest value."""
+    """Median with smallest and largest value; nothing where a test left no value."""
     values = sorted(values)
+    if not values:
+        print(f'no row {name}, {param}: its test has no results', file=sys.stderr)
+        return
     WRITTEN[name, param] = values
     OUT.writerow([name, param, round(statistics.median(values), digits), unit,
                   f'{round(values[0], digits)}..{round(values[-1], digits)}'])
@@ -26,6 +30,17 @@ def read(path):
     tests = defaultdict(lambda: defaultdict(dict))
     with open(path) as f:
         for line in f:
+            if not line.endswith('\n'):
+                break  # the run was stopped while it wrote this
             name, rep, cta, warp, *words = line.split()
             tests[name][int(rep)][int(cta), int(warp)] = [int(w, 16) for w in words]
     return tests
+
+
+@contextlib.contextmanager
+def guarded(name):
+    """What a test that failed or was cut leaves behind costs its own rows only."""
+    try:
+        yield
+    except (IndexError, KeyError, StopIteration, ValueError, ZeroDivisionError) as error:
+        print(f'rows left out at {name}: {error!r}', file=sys.stderr)
