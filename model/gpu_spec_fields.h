@@ -111,6 +111,8 @@
 #define TILESIM_SPEC_BARRIER(FIELD) \
   FIELD(base_cycles, Int, "cycles", 0, 1000, "BAR.SYNC round: constant part") \
   FIELD(cycles_per_warp, Int, "cycles", 0, 1000, "BAR.SYNC round: part per arriving warp") \
+  FIELD(register_cycles, Int, "cycles", 0, 1000, "BAR: more if its operands come from registers") \
+  FIELD(release_cycles, Int, "cycles", 0, 1000, "BAR: of the unit per release, beside cycles_per_warp per arrival") \
   FIELD(release_skew_warps, Int, "warps", 1, 64, "warps released together") \
   FIELD(release_skew_cycles, Int, "cycles", 0, 64, "cycles between released groups")
 

@@ -64,6 +64,11 @@ class Simulation {
     if (!exchange(kNever)) {  // what request generators have left to send
       return tl::unexpected<Error>(*error_);
     }
+    if (std::any_of(sms_.begin(), sms_.end(), [](const auto& sm) { return sm != nullptr && sm->busy(); })) {
+      return fail(ErrorKind::kUsage, "The warps of a CTA wait at barriers that never fill.",
+                  "Check the block size, and the numbers of threads that the kernel gives its barriers.",
+                  kernel_.program().name);
+    }
     return finish();
   }
 

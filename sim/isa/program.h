@@ -60,7 +60,7 @@ enum class ControlOp : std::uint8_t {
   kNone,
   kBranch,
   kExit,
-  kBarrier,      ///< BAR.SYNC
+  kBarrier,      ///< BAR.SYNC, BAR.ARV: see BarrierCall
   kWaitGroups,   ///< DEPBAR.LE SBn, count
   kCommitGroup,  ///< LDGDEPBAR
 };
@@ -91,6 +91,10 @@ struct Instruction {
   std::uint8_t access_bytes = 0;   ///< bytes per lane of a memory access: 1, 2, 4, 8, 16
   bool constant_operand = false;   ///< reads c[bank][offset] through the constant cache
   bool reads_predicated = false;   ///< has a guard other than PT
+
+  std::uint8_t barrier_warps = 0;       ///< for kBarrier: warps that take part; 0: all of the CTA that have not exited
+  bool barrier_arrives = false;         ///< for kBarrier: the warp does not wait (BAR.ARV)
+  bool barrier_from_registers = false;  ///< for kBarrier: number or warps come with each execution
 
   std::uint32_t branch_target = 0;   ///< instruction index, for kBranch
   std::uint8_t barrier_id = 0;       ///< for kBarrier

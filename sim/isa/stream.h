@@ -19,9 +19,10 @@ struct Dim3 {
   [[nodiscard]] std::uint64_t count() const { return std::uint64_t{x} * y * z; }
 };
 
-/// What one executed instruction did. `addresses` is valid for memory operations only: byte addresses of each active
+/// What one executed instruction did. `addresses` is valid for memory operations: byte addresses of each active
 /// lane, global (64-bit virtual) or shared (offset in the CTA's shared window), inactive lanes unspecified. LDSM: the
-/// active lanes are those whose addresses name a row of a matrix, the first 8, 16 or 32.
+/// active lanes are those whose addresses name a row of a matrix, the first 8, 16 or 32. It is also valid for barriers
+/// that take their operands from registers, see BarrierCall.
 struct DynamicInstruction {
   std::uint32_t index = 0;        ///< into Program::instructions
   std::uint32_t active_mask = 0;  ///< lanes that executed it, guard applied

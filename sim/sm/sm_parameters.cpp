@@ -59,6 +59,8 @@ SmParameters make_sm_parameters(const model::GpuSpec& spec, int l1_bytes) {
   p.tag_lines = as_int(spec.l1.tag_lines_per_cycle);
   p.barrier_base = spec.barrier.base_cycles;
   p.barrier_per_warp = spec.barrier.cycles_per_warp;
+  p.barrier_register = spec.barrier.register_cycles;
+  p.barrier_release = spec.barrier.release_cycles;
   p.barrier_skew_warps = as_int(spec.barrier.release_skew_warps);
   p.barrier_skew_cycles = spec.barrier.release_skew_cycles;
   p.cta_launch = spec.cta.launch_cycles;

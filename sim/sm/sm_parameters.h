@@ -41,7 +41,8 @@ struct SmParameters {
   int store_sectors_in_flight = 0;
   int l1_bytes = 0, l1_line = 0, l1_ways = 0, tag_lines = 0;
   // Barriers and CTAs.
-  Cycle barrier_base = 0, barrier_per_warp = 0, barrier_skew_cycles = 0;
+  Cycle barrier_base = 0, barrier_per_warp = 0, barrier_register = 0, barrier_release = 0;
+  Cycle barrier_skew_cycles = 0;
   int barrier_skew_warps = 0;
   Cycle cta_launch = 0, cta_turnaround = 0;
   // Instruction fetch, in units of instruction lines.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/isa/barrier_call.h"
+
 namespace tilesim::sim {
 
 namespace {
@@ -353,9 +355,10 @@ void SubPartition::issue(int slot, Cycle now) {
   }
   dispatch_free_ = now + 1 + hold;
   in_dispatch_ = 0;
-  if (inst.control == isa::ControlOp::kBarrier) {
-    warp.at_barrier = true;
-    s_.barriers.arrive(warp.cta_slot, inst.barrier_id, static_cast<std::uint8_t>(index_),
+  if (inst.control == isa::ControlOp::kBarrier && dynamic_.active_mask != 0) {
+    const isa::BarrierCall call = isa::BarrierCall::of(inst, dynamic_);
+    warp.at_barrier = !call.arrives_only;
+    s_.barriers.arrive(warp.cta_slot, call, inst.barrier_from_registers, static_cast<std::uint8_t>(index_),
                        static_cast<std::uint8_t>(slot), now);
   }
   if (warp.stream->exited()) {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/isa/stream.h"
+#include "sim/isa/barrier_call.h"
 
 namespace tilesim::sim::testing {
 
@@ -22,7 +22,7 @@ struct SyntheticKernel final : isa::KernelStream {
   std::uint64_t trips =
       1;  ///< executions of the loop that ends at each branch; the branch goes to its target that often less one
   AddressOf address = [](auto, auto, auto, auto, int lane) { return static_cast<std::uint64_t>(lane) * 4; };
-  /// Active lanes of an execution of a memory instruction.
+  /// Active lanes of an execution of a memory instruction or barrier.
   using MaskOf = std::function<std::uint32_t(std::uint32_t index, std::uint64_t cta, int warp)>;
   MaskOf mask = [](auto, auto, auto) { return ~0U; };
 
@@ -63,8 +63,10 @@ class SyntheticWarp final : public isa::WarpStream {
     out.index = next_index_;
     out.active_mask = ~0U;
     out.branch_taken = inst.control == isa::ControlOp::kBranch && trip_ + 1 < kernel_.trips;
-    if (inst.memory != isa::MemoryOp::kNone) {
+    if (isa::carries_addresses(inst) || inst.control == isa::ControlOp::kBarrier) {
       out.active_mask = kernel_.mask(out.index, cta_, warp_);
+    }
+    if (isa::carries_addresses(inst)) {
       for (int lane = 0; lane < isa::kWarpSize; ++lane) {
         out.addresses[static_cast<std::size_t>(lane)] = kernel_.address(out.index, trip_, cta_, warp_, lane);
       }

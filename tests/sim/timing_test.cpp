@@ -308,6 +308,68 @@ TEST_CASE("barriers: back to back over n warps 12 + 2n cycles") {
   }
 }
 
+TEST_CASE("barriers of groups of warps, operands from registers: rounds as measured") {
+  struct Row {
+    int warps, groups, cycles;
+  };
+  for (const Row row : {Row{2, 1, 28}, Row{2, 2, 28}, Row{2, 4, 28}, Row{4, 1, 32}, Row{4, 2, 32}, Row{4, 4, 40},
+                        Row{8, 1, 40}, Row{8, 2, 40}, Row{8, 4, 72}, Row{16, 1, 56}, Row{16, 2, 68}}) {
+    SyntheticKernel kernel;
+    kernel.threads.x = static_cast<std::uint32_t>(32 * row.warps * row.groups);
+    kernel.address = [row](auto, auto, auto, int warp, int) {
+      isa::DynamicInstruction call;
+      isa::BarrierCall{static_cast<std::uint32_t>(1 + warp / row.warps), static_cast<std::uint32_t>(row.warps), false}
+          .report(call);
+      return call.addresses[0];
+    };
+    constexpr std::size_t kRounds = 8;
+    for (std::size_t i = 0; i <= 2 * kRounds; ++i) {
+      kernel.add_control(isa::ControlOp::kBarrier).barrier_from_registers = true;
+    }
+    kernel.add_exit();
+    const std::vector<Cycle> cycles = run(kernel).heard.cycles();
+    CAPTURE(row.warps, row.groups, row.cycles);
+    const auto rounds = static_cast<double>(cycles.at(2 * kRounds) - cycles.at(kRounds)) / kRounds;
+    CHECK(std::abs(rounds - row.cycles) <= 1);
+  }
+}
+
+TEST_CASE("a warp that arrives only goes on; who waits goes on when all have come") {
+  SyntheticKernel kernel;
+  kernel.threads.x = 64;
+  kernel.mask = [](std::uint32_t index, auto, int warp) {  // warp 0 waits, warp 1 arrives 100 cycles later
+    const bool mine = warp == 0 ? index == 1 : index == 2;
+    return mine ? ~0U : 0U;
+  };
+  kernel.add(Pipe::kAlu);
+  isa::Instruction& wait = kernel.add_control(isa::ControlOp::kBarrier);
+  wait.barrier_id = 5;
+  wait.barrier_warps = 2;
+  wait.stall = 15;
+  isa::Instruction& arrive = kernel.add_control(isa::ControlOp::kBarrier);
+  arrive.barrier_id = 5;
+  arrive.barrier_warps = 2;
+  arrive.barrier_arrives = true;
+  kernel.add_exit();
+  const Run done = run(kernel);
+  const std::vector<Cycle> waits = done.heard.cycles(0);
+  const std::vector<Cycle> arrives = done.heard.cycles(1);
+  CHECK(arrives.at(3) - arrives.at(2) == 1);
+  // Arrival, base and skew: 2 + 12 + 0 behind BAR.ARV.
+  CHECK(waits.at(2) == arrives.at(2) + 14);
+}
+
+TEST_CASE("warps that wait at a barrier for ever are an error, not an end") {
+  SyntheticKernel kernel;
+  kernel.threads.x = 64;
+  kernel.add_control(isa::ControlOp::kBarrier).barrier_warps = 2;
+  kernel.mask = [](auto, auto, int warp) { return warp == 0 ? ~0U : 0U; };
+  kernel.add_exit();
+  const auto result = simulate(*model::find_gpu_spec("h200"), kernel, {});
+  REQUIRE_FALSE(result.has_value());
+  CHECK(result.error().message == "The warps of a CTA wait at barriers that never fill.");
+}
+
 TEST_CASE("a warp runs on past its barrier until an instruction needs memory") {
   SyntheticKernel kernel;
   kernel.threads.x = 64;

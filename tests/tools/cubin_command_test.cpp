@@ -96,19 +96,29 @@ TEST_CASE("a replay refuses what contradicts the cubin", "[cli]") {
   require_refused(replay_of(listing(), kArguments), {"ELF"});
 }
 
-TEST_CASE("kernels with barriers of a part of the CTA are refused with the instruction", "[cli]") {
+TEST_CASE("kernels with barriers of a part of the CTA are timed, in blocks that fill them", "[cli]") {
   const std::string warps = TILESIM_CORPUS_FOLDER "/recorded/warps.sm_90.cubin.gz";
-  const auto replay = [&](const std::string& kernel) {
-    std::vector<std::string> words = replay_of(warps, "i32:32,i32:32,i32:32,ptr:4KiB,ptr:4KiB,ptr:4KiB");
-    words.insert(words.end(), {"--kernel", kernel});
-    return words;
+  const auto replay = [&](const std::string& kernel, const std::string& block) {
+    return std::vector<std::string>{"replay",
+                                    "--cubin",
+                                    warps,
+                                    "--kernel",
+                                    kernel,
+                                    "--grid",
+                                    "1",
+                                    "--block",
+                                    block,
+                                    "--args",
+                                    "i32:32,i32:32,i32:320,ptr:40KiB,ptr:40KiB,ptr:4KiB",
+                                    "--json",
+                                    "-"};
   };
-  // Consumers arrive where producers wait.
-  require_refused(replay("sgemm_named_barriers"),
-                  {"'BAR.ARV R3, 0x100' is a barrier of a part of the CTA, which is not modelled",
-                   "barriers are for all threads", "sgemm_named_barriers"});
-  // Each half of the CTA has its own.
-  require_refused(replay("sgemm_half_barriers"), {"BAR.SYNC.DEFER_BLOCKING 0x2, 0x100' is a barrier of a part"});
+  // Consumers arrive where producers wait; each half of the CTA has its own.
+  for (const auto& [kernel, block] : {std::pair{"sgemm_named_barriers", "256"}, {"sgemm_half_barriers", "512"}}) {
+    CHECK(json_of(replay(kernel, block))["result"]["metrics"]["sm__cycles_elapsed.max"]["value"] > 5000);
+  }
+  require_refused(replay("sgemm_named_barriers", "128"),
+                  {"barrier 3 of 256 threads", "its 128 threads", "Check the block size"});
 }
 
 TEST_CASE("machine code for another architecture is timed only if that is asked for", "[cli]") {

@@ -1,8 +1,6 @@
 // The kernels of the corpus in the machine: all instructions that nvcc makes of GEMMs have a place there.
 #include <fmt/format.h>
 
-#include <set>
-
 #include "model/gpu_spec.h"
 #include "sim/simulate.h"
 #include "tests/support/catch.h"
@@ -12,17 +10,12 @@
 
 namespace tilesim::traces {
 
-TEST_CASE("every kernel of the corpus runs to its end in the machine, or is known not to") {
-  // Barriers of a part of the CTA: emulated, not timed (README.md).
-  const std::set<std::string> partial{"sgemm_named_barriers", "sgemm_half_barriers"};
+TEST_CASE("every kernel of the corpus runs to its end in the machine") {
   const auto gpu = model::find_gpu_spec("h200");
   REQUIRE(gpu.has_value());
   std::size_t timed = 0;
   for (const test::CorpusKernel& kernel : test::corpus_kernels()) {
     INFO(kernel.name);
-    if (partial.contains(kernel.name)) {
-      continue;
-    }
     const CubinKernel code = corpus_code(kernel);
     const auto decoded = decode_kernel(code);
     REQUIRE(decoded.has_value());
@@ -50,7 +43,7 @@ TEST_CASE("every kernel of the corpus runs to its end in the machine, or is know
     }
     ++timed;
   }
-  CHECK(timed == test::corpus_kernels().size() - partial.size());
+  CHECK(timed == test::corpus_kernels().size());
 }
 
 TEST_CASE("a short inner loop does not stand for the kernel: the loop around it does") {

@@ -381,8 +381,8 @@ TEST_CASE("traces of other versions are refused by their version", "[trace]") {
   const ScratchFile scratch;
   record(*open_kernel(sgemm_kernels()[0], {32, 32, 320}), {0}, scratch.path);
   std::string bytes = read_all(scratch.path);
-  for (const auto& [version, remedy] :
-       {std::pair{2, "Use a newer TileSim."}, {0, "Record it anew, or use an older TileSim."}}) {
+  for (const auto& [version, remedy] : {std::pair{kTraceVersion + 1, "Use a newer TileSim."},
+                                        {kTraceVersion - 1, "Record it anew, or use an older TileSim."}}) {
     bytes[8] = static_cast<char>(version);
     std::ofstream(scratch.path, std::ios::binary) << bytes;
     const auto error = read_through(scratch.path);

@@ -1,6 +1,8 @@
 #include "tools/lib/sass_source.h"
 
-#include <fmt/format.h>
+#include <algorithm>
+
+#include "sim/isa/barrier_call.h"
 
 namespace tilesim::app {
 
@@ -26,32 +28,15 @@ model::DataType math_of(const traces::DecodedKernel& kernel) {
   return model::DataType::kF32;
 }
 
-/// The machine's barriers are for all warps of a CTA.
-Result<void> check_barriers(const traces::DecodedKernel& kernel) {
-  using traces::Role;
-  for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
-    const traces::SassInstruction& in = kernel.instructions[i];
-    const traces::Operand& number = in.operand(Role::kImmediate);
-    const traces::Operand& threads = in.operand(Role::kImmediate2);
-    const bool fits = number.kind == traces::OperandKind::kImmediate &&
-                      threads.kind == traces::OperandKind::kImmediate && threads.value == 0 &&
-                      in.modifier(traces::Modifier::kBarrierMode) == 0;
-    if (in.opcode == traces::Opcode::kBar && !fits) {
-      return fail(ErrorKind::kUsage,
-                  fmt::format("'{}' is a barrier of a part of the CTA, which is not modelled", kernel.text[i]),
-                  "Only kernels whose barriers are for all threads of the CTA (BAR.SYNC NUMBER) can be timed.",
-                  kernel.where(i));
-    }
-  }
-  return {};
+/// True if warps of a CTA may take different ways through the kernel and meet at barriers on them: a part of the trips
+/// of one warp's loop cannot be left out then.
+bool parts_meet(const isa::Program& program) {
+  return std::any_of(program.instructions.begin(), program.instructions.end(), isa::is_partial_barrier);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<SassSource>> SassSource::create(traces::DecodedKernel kernel, traces::LaunchParameters launch) {
-  if (auto timed = check_barriers(kernel); !timed) {
-    return tl::unexpected<Error>(timed.error());
-  }
   auto created = traces::SassKernel::create(std::move(kernel), std::move(launch));
   if (!created) {
     return tl::unexpected<Error>(created.error());
@@ -61,9 +46,10 @@ Result<std::unique_ptr<SassSource>> SassSource::create(traces::DecodedKernel ker
   if (!loop && !(*created)->ordered()) {
     return tl::unexpected<Error>(loop.error());
   }
+  const bool whole = parts_meet((*created)->program());
   std::unique_ptr<SassSource> source(new SassSource);
   source->kernel_ = std::move(*created);
-  source->loop_ = loop.value_or(std::nullopt);
+  source->loop_ = whole ? std::nullopt : loop.value_or(std::nullopt);
   source->math_ = math_of(source->kernel_->decoded());
   return source;
 }

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 
+#include "sim/isa/barrier_call.h"
 #include "tools/lib/trace_open.h"
 #include "tools/lib/trace_source.h"
 #include "traces/trace/accelsim_export.h"
@@ -33,6 +35,11 @@ Result<Recording> write_text(const std::shared_ptr<const traces::TraceFile>& tra
   if (trace->launch().code == "estimated") {
     return fail(ErrorKind::kUsage, "the trace is of generated code, whose instructions name no registers",
                 "convert the trace of a compiled kernel", trace->file().name());
+  }
+  const auto& code = trace->program().instructions;
+  if (std::any_of(code.begin(), code.end(), isa::is_partial_barrier)) {
+    return fail(ErrorKind::kUsage, "the kernel has barriers of a part of the CTA; Accel-Sim's text cannot name them",
+                "keep the trace in TileSim's own format", trace->file().name());
   }
   Recording recording{to, ctas.size(), 0, 0};
   for (const std::uint64_t cta : ctas) {

@@ -8,9 +8,9 @@ void CtaBarriers::start(int warps) {
   barriers_.fill({});
 }
 
-void CtaBarriers::arrive(int w, const BarrierCall& call) {
-  Barrier& barrier = barriers_[call.barrier % kBarriers];
-  barrier.threads = call.threads;
+void CtaBarriers::arrive(int w, const isa::BarrierCall& call) {
+  Barrier& barrier = barriers_[call.barrier % isa::kBarriersPerCta];
+  barrier.warps = call.warps;
   ++barrier.arrived;
   if (!call.arrives_only) {
     blocked_[static_cast<std::size_t>(w)] = true;
@@ -27,7 +27,7 @@ void CtaBarriers::exit(int /*w*/) {
 }
 
 void CtaBarriers::release_if_complete(Barrier& barrier) {
-  const std::uint32_t wanted = barrier.threads == 0 ? left_ : barrier.threads / isa::kWarpSize;
+  const std::uint32_t wanted = barrier.warps == 0 ? left_ : barrier.warps;
   if (barrier.arrived == 0 || barrier.arrived < wanted) {
     return;
   }

@@ -8,7 +8,7 @@
 
 #include "traces/emulator/cta_emulator.h"
 #include "traces/emulator/grid_run.h"
-#include "traces/sass/instruction_table.h"
+#include "traces/sass/lowering.h"
 
 namespace tilesim::traces {
 namespace {
@@ -32,9 +32,8 @@ Result<std::uint64_t> run_ctas(const WarpContext& context, std::span<const std::
     cta->start(context, id);
     return cta;
   };
-  for (const SassInstruction& instruction : context.kernel->instructions) {
-    run.barriers.push_back(instruction.row->control == isa::ControlOp::kBarrier);
-  }
+  const isa::Program program = lower(*context.kernel);
+  run.code = program.instructions;
   run.ctas = ctas;
   run.where = context.kernel->file;
   return run_grid(run);

@@ -61,8 +61,9 @@ Result<bool> RunningCta::run_warp(int w) {
         return tl::unexpected<Error>(done.error());
       }
     }
-    if (run_.barriers[instruction.index] && instruction.active_mask != 0) {
-      barriers_.arrive(w, BarrierCall::of(instruction));
+    const isa::Instruction& code = run_.code[instruction.index];
+    if (code.control == isa::ControlOp::kBarrier && instruction.active_mask != 0) {
+      barriers_.arrive(w, isa::BarrierCall::of(code, instruction));
     }
     if (instruction.branch_taken && warp.waits()) {
       return !waited;

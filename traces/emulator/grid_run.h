@@ -26,7 +26,7 @@ class GridObserver {
 /// What is run.
 struct GridRun {
   std::function<std::unique_ptr<isa::CtaStream>(std::uint64_t)> open;
-  std::vector<bool> barriers;           ///< by instruction: it is a BAR, and reports what BarrierCall says
+  std::span<const isa::Instruction> code;
   std::span<const std::uint64_t> ctas;  ///< which, as open() takes them
   std::string where;                    ///< file or kernel, for messages
   GridObserver* observer = nullptr;     ///< may be null

@@ -95,7 +95,7 @@ Action Compiler::add_barrier(const SassInstruction& in) {
   };
   read(in.operand(Role::kImmediate), out.number_row, out.number);
   read(in.operand(Role::kImmediate2), out.threads_row, out.threads);
-  out.arrives_only = in.modifier(Modifier::kBarrierMode) == 1;
+  out.arrives_only = in.modifier(Modifier::kBarrierMode) == kBarrierArrives;
   state_.program.operand_index.push_back(static_cast<std::uint32_t>(state_.program.barriers.size()));
   state_.program.barriers.push_back(out);
   return Action::kBarrier;

@@ -157,15 +157,15 @@ bool WarpEmulator::barrier(isa::DynamicInstruction& out) {
   const auto read = [&](std::uint16_t row, std::uint32_t value) {
     return row == kNoDestination ? value : registers_.rows[row].lane[lane];
   };
-  const BarrierCall call{read(operation.number_row, operation.number), read(operation.threads_row, operation.threads),
-                         operation.arrives_only};
-  if (call.barrier >= kBarriers || call.threads % isa::kWarpSize != 0 || call.threads > position_.block.count()) {
+  const std::uint32_t number = read(operation.number_row, operation.number);
+  const std::uint32_t threads = read(operation.threads_row, operation.threads);
+  if (number >= isa::kBarriersPerCta || threads % isa::kWarpSize != 0 || threads > position_.block.count()) {
     return refuse(out.index,
                   fmt::format("barrier {} of {} threads: a CTA has barriers 0 to {}, for whole warps of its {} threads",
-                              call.barrier, call.threads, kBarriers - 1, position_.block.count()),
+                              number, threads, isa::kBarriersPerCta - 1, position_.block.count()),
                   "Check the block size against what the kernel expects.");
   }
-  call.report(out);
+  isa::BarrierCall{number, threads / isa::kWarpSize, operation.arrives_only}.report(out);
   return true;
 }
 

@@ -126,6 +126,8 @@ enum class Opcode : std::uint8_t {
 };
 
 /// What a bit field outside the operands means. The value is the field's, as encoded.
+inline constexpr std::uint32_t kBarrierArrives = 1;
+
 enum class Modifier : std::uint8_t {
   kNone,
   kSigned,           ///< 1 = signed
@@ -145,7 +147,7 @@ enum class Modifier : std::uint8_t {
   kEviction,         ///< 0 EF, 1 none, 2 EL, 3 LU (last use), 4 EU, 5 NA
   kZeroFill,         ///< LDGSTS: .ZFILL
   kPrefetchSize,     ///< 0 none, 1 64, 2 128, 3 256 bytes fetched into the L2
-  kBarrierMode,      ///< 0 SYNC, 1 ARV
+  kBarrierMode,      ///< 0 SYNC, kBarrierArrives ARV
   kDeferBlocking,    ///< BAR: .DEFER_BLOCKING
   kMatrixCount,      ///< LDSM: 0 one, 1 two, 2 four matrices
   kTranspose,        ///< LDSM: MT88

@@ -71,13 +71,24 @@ std::uint8_t mio_registers(const SassInstruction& in, int bytes) {
   return 0;
 }
 
+void lower_barrier(const SassInstruction& in, isa::Instruction& out) {
+  const Operand& number = in.operand(Role::kImmediate);
+  const Operand& threads = in.operand(Role::kImmediate2);
+  out.barrier_from_registers = number.kind == OperandKind::kRegister || threads.kind == OperandKind::kRegister;
+  if (!out.barrier_from_registers) {
+    out.barrier_id = static_cast<std::uint8_t>(number.value);
+    out.barrier_warps = static_cast<std::uint8_t>(threads.value / isa::kWarpSize);
+  }
+  out.barrier_arrives = in.modifier(Modifier::kBarrierMode) == kBarrierArrives;
+}
+
 void lower_control(const SassInstruction& in, isa::Instruction& out) {
   switch (out.control) {
     case isa::ControlOp::kBranch:
       out.branch_target = static_cast<std::uint32_t>(in.operand(Role::kB).value) / kInstructionBytes;
       break;
     case isa::ControlOp::kBarrier:
-      out.barrier_id = static_cast<std::uint8_t>(in.operand(Role::kImmediate).value);
+      lower_barrier(in, out);
       break;
     case isa::ControlOp::kCommitGroup:
       out.mio_registers = 1;  // it has no source, but takes the place of a request with one

@@ -203,6 +203,11 @@ Result<void> Importer::take_line(std::string_view text, int warp) {
   }
   pending_.index = index;
   pending_.active_mask = line_.mask;
+  if (code.control == isa::ControlOp::kBarrier && line_.opcode.find(".ARV") != std::string_view::npos) {
+    return wrong(
+        fmt::format("{} arrives at a barrier of a part of the CTA; such traces do not say which", line_.opcode),
+        "Replay the kernel's cubin instead.");
+  }
   if (code.memory != isa::MemoryOp::kNone && line_.mask != 0) {
     if (!line_.has_addresses) {
       return wrong(fmt::format("{} has no addresses", line_.opcode));

@@ -12,7 +12,7 @@
 
 namespace tilesim::traces {
 
-inline constexpr std::uint32_t kTraceVersion = 1;
+inline constexpr std::uint32_t kTraceVersion = 2;
 
 enum class BlockKind : std::uint8_t { kCta = 1, kProgram = 2, kLaunch = 3, kIndex = 4 };
 

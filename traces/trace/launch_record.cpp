@@ -40,7 +40,8 @@ void encode_instruction(const isa::Instruction& in, ByteWriter& writer) {
   writer.u8(static_cast<std::uint8_t>(in.control));
   writer.u8(in.stall);
   writer.u8(static_cast<std::uint8_t>((in.yield ? 1U : 0U) | (in.constant_operand ? 2U : 0U) |
-                                      (in.reads_predicated ? 4U : 0U)));
+                                      (in.reads_predicated ? 4U : 0U) | (in.barrier_arrives ? 8U : 0U) |
+                                      (in.barrier_from_registers ? 16U : 0U)));
   writer.u8(in.write_scoreboard);
   writer.u8(in.read_scoreboard);
   writer.u8(in.wait_mask);
@@ -53,6 +54,7 @@ void encode_instruction(const isa::Instruction& in, ByteWriter& writer) {
   writer.u8(in.access_bytes);
   writer.number(in.branch_target);
   writer.u8(in.barrier_id);
+  writer.u8(in.barrier_warps);
   writer.u8(in.wait_scoreboard);
   writer.u8(in.wait_count);
   writer.number(in.flops_per_lane);
@@ -76,6 +78,8 @@ bool decode_instruction(ByteReader& reader, std::uint64_t count, isa::Instructio
   out.yield = (flags & 1U) != 0;
   out.constant_operand = (flags & 2U) != 0;
   out.reads_predicated = (flags & 4U) != 0;
+  out.barrier_arrives = (flags & 8U) != 0;
+  out.barrier_from_registers = (flags & 16U) != 0;
   out.write_scoreboard = reader.u8();
   out.read_scoreboard = reader.u8();
   out.wait_mask = reader.u8();
@@ -95,6 +99,7 @@ bool decode_instruction(ByteReader& reader, std::uint64_t count, isa::Instructio
   out.access_bytes = reader.u8();
   out.branch_target = static_cast<std::uint32_t>(std::min<std::uint64_t>(reader.number(), count));
   out.barrier_id = reader.u8();
+  out.barrier_warps = reader.u8();
   out.wait_scoreboard = reader.u8();
   out.wait_count = reader.u8();
   out.flops_per_lane = static_cast<std::uint32_t>(reader.number());
@@ -102,13 +107,16 @@ bool decode_instruction(ByteReader& reader, std::uint64_t count, isa::Instructio
     return number < isa::kScoreboards || number == isa::kNoScoreboard;
   };
   const bool accesses = memory != 0;
+  const bool barrier_operands = out.barrier_from_registers || out.barrier_arrives || out.barrier_warps != 0;
   return good && !reader.failed() && pipe < isa::kPipeCount && memory <= kLastMemory && control <= kLastControl &&
          out.stall <= kMostStall && scoreboard(out.write_scoreboard) && scoreboard(out.read_scoreboard) &&
          out.wait_mask < 1U << isa::kScoreboards && out.mio_registers <= kMostMioRegisters &&
          (accesses ? out.access_bytes >= 1 && out.access_bytes <= kWidest &&
                          (out.access_bytes & (out.access_bytes - 1U)) == 0
                    : out.access_bytes == 0) &&
-         out.branch_target < count && out.barrier_id < kMostBarriers && out.wait_scoreboard < isa::kScoreboards;
+         out.branch_target < count && out.barrier_id < kMostBarriers &&
+         (!barrier_operands || control == static_cast<std::uint8_t>(isa::ControlOp::kBarrier)) &&
+         out.wait_scoreboard < isa::kScoreboards;
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/isa/barrier_call.h"
+
 namespace tilesim::traces {
 
 namespace {
@@ -61,7 +63,7 @@ void LoopFolder::add_access(const isa::DynamicInstruction& executed, const isa::
 }
 
 void LoopFolder::add(const isa::DynamicInstruction& executed, const isa::Instruction& instruction) {
-  if (instruction.memory != isa::MemoryOp::kNone && executed.active_mask != 0) {
+  if (isa::carries_addresses(instruction) && executed.active_mask != 0) {
     add_access(executed, instruction);
     return;
   }

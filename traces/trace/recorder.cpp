@@ -101,9 +101,7 @@ Result<void> record_together(const isa::KernelStream& kernel, std::span<const st
   Recorder recorder(kernel.program(), opened, ids, writer, after);
   GridRun run;
   run.open = [&kernel](std::uint64_t id) { return kernel.open(id, nullptr); };
-  for (const isa::Instruction& instruction : kernel.program().instructions) {
-    run.barriers.push_back(instruction.control == isa::ControlOp::kBarrier);
-  }
+  run.code = kernel.program().instructions;
   run.ctas = opened;
   run.where = kernel.program().name;
   run.observer = &recorder;

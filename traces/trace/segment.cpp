@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/isa/barrier_call.h"
+
 namespace tilesim::traces {
 
 namespace {
@@ -108,7 +110,7 @@ bool SegmentCursor::read_run(std::uint8_t tag, Item& out) {
     return refuse(fmt::format("a run of {} instructions from {} on, in code of {}", count, out.index, code));
   }
   if (out.mask != 0 && limits_.next_memory[out.index] < out.index + count) {
-    return refuse(fmt::format("instruction {} accesses memory, but without addresses", limits_.next_memory[out.index]));
+    return refuse(fmt::format("instruction {} has no addresses", limits_.next_memory[out.index]));
   }
   out.count = static_cast<std::uint32_t>(count);
   at_ = bytes_.size() - reader.left();
@@ -127,7 +129,7 @@ bool SegmentCursor::read_access(std::uint8_t tag, Item& out) {
   const std::uint64_t pattern = reader.number();
   const std::int64_t step = reader.difference();
   if (reader.failed() || out.index >= limits_.instructions.size() || pattern >= patterns_ || out.mask == 0 ||
-      limits_.instructions[out.index].memory == isa::MemoryOp::kNone) {
+      !isa::carries_addresses(limits_.instructions[out.index])) {
     return refuse(fmt::format("an access of instruction {} that is none", out.index));
   }
   out.pattern = static_cast<std::uint32_t>(pattern);

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "sim/isa/barrier_call.h"
+
 namespace tilesim::traces {
 
 Result<std::shared_ptr<const TraceFile>> TraceFile::open(const std::filesystem::path& path) {
@@ -85,7 +87,7 @@ Result<void> TraceFile::read_tables(std::uint64_t program_at, std::uint64_t laun
   const auto count = static_cast<std::uint32_t>(program_.instructions.size());
   next_memory_.assign(std::size_t{count} + 1, count);
   for (std::uint32_t i = count; i-- > 0;) {
-    next_memory_[i] = program_.instructions[i].memory != isa::MemoryOp::kNone ? i : next_memory_[i + 1];
+    next_memory_[i] = isa::carries_addresses(program_.instructions[i]) ? i : next_memory_[i + 1];
   }
   return {};
 }

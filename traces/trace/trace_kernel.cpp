@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/isa/barrier_call.h"
+
 namespace tilesim::traces {
 
 namespace {
@@ -62,6 +64,12 @@ class TraceWarp final : public isa::WarpStream {
       const LanePattern& pattern = block_->patterns[item_.pattern];
       for (std::size_t lane = 0; lane < pattern.size(); ++lane) {
         out.addresses[lane] = item_.base + pattern[lane];
+      }
+      const isa::Instruction& code = trace_->program().instructions[out.index];
+      if (code.barrier_from_registers &&
+          !isa::BarrierCall::of(code, out).possible(static_cast<std::uint32_t>(trace_->warps_per_cta()))) {
+        refuse(next_block_, fmt::format("warp {} of CTA {} names a barrier that there is not", warp_, cta_->id));
+        return false;
       }
     }
     ++done_;
