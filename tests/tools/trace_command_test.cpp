@@ -168,7 +168,7 @@ TEST_CASE("trace info tells the size of the file that it was given", "[cli]") {
   }
   const auto json = nlohmann::json::parse(fine({"trace", "info", ours, "--json", "-"}));
   CHECK(json["bytes"] == std::filesystem::file_size(ours));
-  CHECK(json["format_version"] == 1);
+  CHECK(json["format_version"] == 2);
 }
 
 TEST_CASE("kernels whose CTAs wait for later ones are recorded, or refused where those are left out", "[cli]") {
