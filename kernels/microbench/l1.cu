@@ -8,7 +8,7 @@ using namespace measure;
 
 namespace {
 
-constexpr int kWarps = 16, kWindow = 100000;
+constexpr int kWarps = 16, kWindow = 100000, kWarmUp = 5000;
 
 // The low half of an address is what was loaded, so nothing but the load stands between two loads.
 __device__ uint32_t next(uint32_t low, uint32_t high) {
@@ -31,23 +31,29 @@ __global__ void chase(uint32_t low, uint32_t high, int warm, int trips, uint32_t
   out[0] = now() - start;
 }
 
-// Lines that no load of the CTA finds in the L1, one per lane.
+// Lines that no load of the CTA finds in the L1, one per lane. The first data come late: the start is left out.
 __global__ void line_per_lane(const char* base, uint2* out) {
   const char* p = base + threadIdx.x / 32 * 262144 + threadIdx.x % 32 * kLine;
   uint32_t requests = 0, seen = 0;
   __syncthreads();
-  const uint32_t start = now();
-  for (int at = 0; now() - start < kWindow; at = (at + 4) % 64) {
+  const uint32_t begin = now();
+  uint32_t start = begin, t = begin;
+  for (int at = 0; t - begin < kWarmUp + kWindow; at = (at + 4) % 64) {
     uint32_t v[4];
 #pragma unroll
     for (int j = 0; j < 4; j++)
       asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(v[j]) : "l"(p + (at + j) * 4096) : "memory");
 #pragma unroll
     for (int j = 0; j < 4; j++) seen ^= v[j];
+    t = now();
     requests += 4;
+    if (start == begin && t - begin >= kWarmUp) {
+      start = t;
+      requests = 0;
+    }
   }
   if (seen == 0x12345) out[0].x = seen;
-  if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = make_uint2(requests, now() - start);
+  if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = make_uint2(requests, t - start);
 }
 
 // Stores of whole sectors, 512 bytes per warp and request.

@@ -179,16 +179,20 @@ def derived():
            ('chain', 'LDS_128'), ('chain', 'LDS_32'))
     derive('empty group of copies less the stall of 4', lambda a: a - 4, 'cycles', ('chain', 'DEPBAR_empty'))
     derive('copy of 16 bytes from the L1 less the stall of 4', lambda a: a - 4, 'cycles', ('chain', 'LDGSTS_128'))
-    derive('copy of 16 bytes past the L1 less a load from the L2', lambda a, b: a - b, 'cycles',
-           ('chain', 'LDGSTS_BYPASS_128'), ('chain', 'LDG_32_L2'))
-    derive('look-up of a copy: four sub-partitions', lambda a, b: (a - b) / 80, 'cycles',
-           ('queue_done', 'LDGSTS_128; 4sub4w; K = 40'), ('queue_done', 'LDGSTS_128; 4sub4w; K = 20'))
+    derive('copy past the L1 less the stall of 4 and a load of its line from the L2', lambda a, b: a - 4 - b, 'cycles',
+           ('chain', 'LDGSTS_BYPASS_128_one_line'), ('chain', 'LDG_32_L2'))
     queue_depths()
     caches()
-    skew = known('barrier_skew', '32 warps; warp 31 last; seen by NOP')
-    times = known('barrier_release_times', '32 warps; warp 31 last; seen by NOP')
+    derive('barrier: one named by a register less one by number', lambda a, b: a - b, 'cycles',
+           ('barrier_interval', '4 warps; 1 groups; by register'), ('barrier_interval', '4 warps; 1 groups; by number'))
+    # 32 warps in 4 groups keep the barrier unit busy: 2 cycles per arrival, the rest is 4 releases.
+    derive('barrier: release of a group, of 4 groups of 8 warps', lambda a: (a - 2 * 32) / 4, 'cycles',
+           ('barrier_interval', '8 warps; 4 groups; by register'))
+    # Of 32 warps, eight of a sub-partition also keep each other from reading the clock.
+    skew = known('barrier_skew', '16 warps; warp 15 last; seen by NOP')
+    times = known('barrier_release_times', '16 warps; warp 15 last; seen by NOP')
     if skew and times and statistics.median(times) > 1:
-        row('derived', 'barrier: warps released together', [32 / t for t in times], 'warps')
+        row('derived', 'barrier: warps released together', [16 / t for t in times], 'warps')
         row('derived', 'barrier: cycles between those', [a / (b - 1) for a, b in zip(skew, times) if b > 1], 'cycles')
 
 
@@ -219,26 +223,33 @@ def queue_depths():
            ('queue_issue', 'LDS_32; 1sub1w; K = 40'))
 
 
+def size_row(level, rule, sizes, fits):
+    """Size of a cache: the longest loop that fits, in bytes, and as far as the next longer one, which does not."""
+    sizes = list(sizes)
+    within = next((i for i, n in enumerate(sizes) if not fits(n)), len(sizes))
+    if 0 < within < len(sizes):
+        fitting, missing = 16 * sizes[within - 1], 16 * sizes[within]
+        row('derived', f'{level} of instructions: the longest loop {rule}', [fitting, fitting, missing], 'B', 0)
+
+
 def caches():
-    """Sizes in bytes of the loops that still fit, and what a miss costs."""
+    """Sizes of the caches of instructions, and what leaving the first costs.
+
+    A trip costs its instructions and a constant for the branch. The L1 keeps up with issue and adds a constant only, the
+    L1.5 feeds at a rate of its own: what a trip costs beyond these is the miss of the next level.
+    """
     where = '1 warps; 1 CTAs'
-    trip = {n: known('fetch_trip', f'{n} instructions; {where}') for n in CURVE_SIZES}
-    loop = {n: known('fetch_loop', f'{n} instructions; {where}') for n in CURVE_SIZES}
-    if not all(trip.values()):
+    extra = {}
+    for n in CURVE_SIZES:
+        trip = known('fetch_trip', f'{n} instructions; {where}')
+        if trip:
+            extra[n] = statistics.median(trip)
+    if not all(n in extra for n in (160, 256, 640, 5120)):
         return
-    extra = {n: statistics.median(v) for n, v in trip.items()}
-    each = {n: statistics.median(v) for n, v in loop.items()}
-
-    def largest(fits):
-        kept = [n for i, n in enumerate(CURVE_SIZES) if all(fits(m) for m in CURVE_SIZES[:i + 1])]
-        return 16 * max(kept) if kept else 0
-
-    row('derived', 'L0 of instructions: the longest loop without 5 more cycles per trip',
-        [largest(lambda n: extra[n] < extra[160] + 5)], 'B', 0)
-    row('derived', 'L1 of instructions: the longest loop with less than 1.25 cycles per instruction',
-        [largest(lambda n: each[n] < 1.25)], 'B', 0)
-    row('derived', 'L1.5 of instructions: the longest loop with less than 3 cycles per instruction',
-        [largest(lambda n: each[n] < 3)], 'B', 0)
+    each = {n: 1 + v / n for n, v in extra.items()}
+    size_row('L0', 'without 5 more cycles per trip than 160', extra, lambda n: extra[n] < extra[160] + 5)
+    size_row('L1', 'without 5 more cycles per trip than 640', extra, lambda n: extra[n] < extra[640] + 5)
+    size_row('L1.5', 'without 5 % more cycles per instruction than 5120', extra, lambda n: each[n] < 1.05 * each[5120])
     row('derived', 'trip of a loop beyond the L0 less one within', [extra[640] - extra[256]], 'cycles')
 
 

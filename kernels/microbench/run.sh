@@ -26,7 +26,7 @@ build() {
   elif command -v python3 >/dev/null; then
     BUILD=$1 NVCC=$nvcc python3 "$here/gen.py"
   else
-    echo "no python3: the machine-code tests are not built"
+    echo "left out: machine-code tests; put python3 into PATH and build again"
   fi
 }
 
@@ -36,25 +36,30 @@ failures=0
 rows() {
   local file=$1 begin=$SECONDS
   shift
-  if "$@" >"$file.part"; then
+  local code=0
+  "$@" >"$file.part" || code=$?
+  if [[ $code == 0 ]]; then
     grep -v '^name,param,value,unit,spread$' "$file.part" >"$file" || true
     rm -f "$file.part"
     echo "$(basename "$file" .csv): $(wc -l <"$file") rows in $((SECONDS - begin)) s"
   else
     failures=$((failures + 1))
     rm -f "$file.part"
-    echo "failed: $*"
+    echo "failed: $* (exit code $code)"
   fi
 }
 
 machine_code() {
   if [[ ! -s $1/tests.txt ]]; then
-    echo "left out: machine-code tests, which were not built"
+    echo "left out: machine-code tests, which are not in $1: 'run.sh build $1' with python3 in PATH makes them"
   elif ! command -v python3 >/dev/null; then
-    echo "left out: machine-code tests; their results need python3"
+    echo "left out: machine-code tests; put python3 into PATH, which reads their results"
   else
     mkdir -p "$2/raw"
-    timeout 200 "$1/runner" "$1" "$2/raw/sass.txt" || failures=$((failures + 1))
+    if ! timeout 200 "$1/runner" "$1" "$2/raw/sass.txt"; then
+      failures=$((failures + 1))
+      echo "failed: $1/runner; rows of the tests that it ended are kept"
+    fi
     rows "$2/machine_code.csv" python3 "$here/report.py" "$2/raw"
   fi
 }

@@ -311,7 +311,8 @@ class Session(unittest.TestCase):
     def test_says_what_is_missing(self):
         self.assertIn('run `record compile` first', self.record('measure', '--only', SIMT, code=1))
         self.assertIn('neither a step', self.record('mesure', code=2))
-        self.assertIn('no kernel of set.txt', self.record('--only', 'x', code=1))
+        said = self.record('--only', 'mma_bf16_64x64x32_32x32_a3*', code=2)
+        self.assertIn("no kernel of set.txt is called 'mma_bf16_64x64x32_32x32_a3*'; near: mma_bf16_", said)
 
     def test_another_compiler_drops_the_runs_of_the_old_code(self):
         self.record('--only', SIMT, '--shapes', '1024x1024x1024,2048x2048x2048', '--parts', 'timing')

@@ -216,6 +216,54 @@ std::size_t rows_used(const CalibrationTable& table, const std::vector<MeasuredR
   return used;
 }
 
+/// The spec with one number set, if it can hold it.
+Result<model::GpuSpec> with_number(model::GpuSpec spec, const model::Provenance& number) {
+  if (const auto set = model::set_gpu_number(spec, number); !set) {
+    return tl::unexpected<Error>(set.error());
+  }
+  // Reading it checks the rules between numbers and rounds integers.
+  return model::parse_gpu_spec(model::gpu_spec_text(spec), "the measured spec");
+}
+
+/// Puts every measured number into the spec, then those again that only fit beside one that came later; what never fits
+/// is kept as shipped.
+void fill(Calibration& result) {
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < result.numbers.size(); ++i) {
+    if (result.numbers[i].measured) {
+      open.push_back(i);
+    }
+  }
+  bool more = true;
+  while (more) {
+    more = false;
+    std::vector<std::size_t> refused;
+    for (const std::size_t i : open) {
+      CalibratedNumber& number = result.numbers[i];
+      auto next = with_number(result.spec, *number.measured);
+      if (next) {
+        result.spec = std::move(*next);
+        more = true;
+      } else {
+        number.kept_because = fmt::format("the rows do not fit: {}", next.error().message);
+        refused.push_back(i);
+      }
+    }
+    open = std::move(refused);
+  }
+  for (const std::size_t i : open) {
+    result.numbers[i].measured.reset();
+    result.numbers[i].unfit = true;
+  }
+  for (std::size_t i = 0; i < result.numbers.size(); ++i) {
+    CalibratedNumber& number = result.numbers[i];
+    if (number.measured) {
+      number.measured = result.spec.provenance[i];
+      number.kept_because.clear();
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<double> CalibratedNumber::difference() const {
@@ -247,7 +295,7 @@ Result<Calibration> calibrate(const model::GpuSpec& shipped, const CalibrationTa
   for (const model::Provenance& own : shipped.provenance) {
     const auto rule =
         std::find_if(table.rules.begin(), table.rules.end(), [&own](const SpecRule& r) { return r.key == own.key; });
-    CalibratedNumber number{own, std::nullopt, ""};
+    CalibratedNumber number{own, std::nullopt, "", false};
     if (rule != table.rules.end()) {
       auto measured = measure(*rule, own.unit, runs);
       if (!measured) {
@@ -255,26 +303,12 @@ Result<Calibration> calibrate(const model::GpuSpec& shipped, const CalibrationTa
       }
       number.measured = std::move(*measured);
     }
-    if (number.measured) {
-      if (const auto set = model::set_gpu_number(result.spec, *number.measured); !set) {
-        return tl::unexpected<Error>(set.error());
-      }
-    } else {
+    if (!number.measured) {
       number.kept_because = reason_to_keep(table, rule != table.rules.end() ? &*rule : nullptr, own);
     }
     result.numbers.push_back(std::move(number));
   }
-  // The numbers as the spec holds them, integers rounded; and the rules between numbers.
-  auto read = model::parse_gpu_spec(model::gpu_spec_text(result.spec), "the measured spec");
-  if (!read) {
-    return tl::unexpected<Error>(read.error());
-  }
-  result.spec = std::move(*read);
-  for (std::size_t i = 0; i < result.numbers.size(); ++i) {
-    if (result.numbers[i].measured) {
-      result.numbers[i].measured = result.spec.provenance[i];
-    }
-  }
+  fill(result);
   return result;
 }
 

@@ -18,6 +18,7 @@ struct CalibratedNumber {
   model::Provenance shipped;
   std::optional<model::Provenance> measured;  ///< with its spread; none if no row makes it
   std::string kept_because;                   ///< why it was not measured; empty if it was
+  bool unfit = false;                         ///< rows make it, but the spec cannot hold what they say
 
   /// measured / shipped - 1; none where that is not defined.
   [[nodiscard]] std::optional<double> difference() const;
@@ -34,8 +35,9 @@ struct Calibration {
 
 /// Applies the rules to every run. A number is the median over the runs that have its rows, its spread the least and
 /// the most of them. Errors (kUsage) with file and line: rows of one rule in several units, a unit that the scale does
-/// not explain, several rows for a rule of one, params without a number or one number only for a line; a number out of
-/// range, numbers that contradict each other.
+/// not explain, several rows for a rule of one, params without a number or one number only for a line. A number that
+/// the spec cannot hold (out of range, or against another number) is no error: the shipped one stays, `unfit`, with the
+/// reason.
 [[nodiscard]] Result<Calibration> calibrate(const model::GpuSpec& shipped, const CalibrationTable& table,
                                             const std::vector<MeasuredRun>& runs, const std::string& id);
 

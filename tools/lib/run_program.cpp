@@ -16,7 +16,8 @@ extern char** environ;
 
 namespace tilesim::app {
 
-Result<ProgramResult> run_program(const std::string& program, const std::vector<std::string>& arguments) {
+Result<ProgramResult> run_program(const std::string& program, const std::vector<std::string>& arguments,
+                                  const std::function<void(std::string_view)>& on_line) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     return fail(ErrorKind::kFailed, fmt::format("cannot start {}: {}", program, std::strerror(errno)),
@@ -42,8 +43,12 @@ Result<ProgramResult> run_program(const std::string& program, const std::vector<
   }
   ProgramResult result;
   std::array<char, 4096> buffer{};
+  std::size_t told = 0;
   for (ssize_t n = 0; (n = ::read(ends[0], buffer.data(), buffer.size())) > 0;) {
     result.output.append(buffer.data(), static_cast<std::size_t>(n));
+    for (std::size_t end = 0; on_line && (end = result.output.find('\n', told)) != std::string::npos; told = end + 1) {
+      on_line(std::string_view(result.output).substr(told, end - told));
+    }
   }
   ::close(ends[0]);
   int status = 0;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/result.h"
@@ -15,8 +17,10 @@ struct ProgramResult {
   std::string output;  ///< standard output and standard error
 };
 
-/// `program` is a path. Errors (kFailed): it cannot be started.
-[[nodiscard]] Result<ProgramResult> run_program(const std::string& program, const std::vector<std::string>& arguments);
+/// `program` is a path. `on_line`, if any, is called with each whole line of its output as it comes. Errors (kFailed):
+/// it cannot be started.
+[[nodiscard]] Result<ProgramResult> run_program(const std::string& program, const std::vector<std::string>& arguments,
+                                                const std::function<void(std::string_view)>& on_line = {});
 
 /// True for a file that may be run; a folder is no program.
 [[nodiscard]] bool is_program(const std::filesystem::path& path);

@@ -15,6 +15,7 @@ Json number_json(const app::CalibratedNumber& n) {
             {"measured", n.measured ? Json(n.measured->value) : Json(nullptr)}};
   if (!n.measured) {
     json["kept_because"] = n.kept_because;
+    json["unfit"] = n.unfit;
     return json;
   }
   const auto difference = n.difference();

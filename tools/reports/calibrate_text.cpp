@@ -56,6 +56,9 @@ std::string kept_text(const CalibrationReport& report, bool all) {
     if (n.measured) {
       continue;
     }
+    if (n.unfit) {
+      continue;  // told by itself
+    }
     if (n.shipped.confidence == model::Confidence::kMeasured) {
       measured_once.push_back(n.shipped.key);
     } else {
@@ -76,6 +79,25 @@ std::string kept_text(const CalibrationReport& report, bool all) {
     reasons += paragraph("  ", fmt::format("{}: {}", reason, fmt::join(group, ", ")));
   }
   return text + reasons;
+}
+
+/// Numbers that rows make but the spec cannot hold.
+std::string unfit_text(const CalibrationReport& report, const cli::Palette& palette) {
+  std::string lines;
+  std::size_t count = 0;
+  for (const app::CalibratedNumber& n : report.calibration.numbers) {
+    if (n.unfit) {
+      ++count;
+      lines += paragraph("  ", fmt::format("{}: {}", n.shipped.key, n.kept_because));
+    }
+  }
+  if (count == 0) {
+    return "";
+  }
+  return "\n" +
+         palette.warning(fmt::format("{} cannot be what the rows say; kept as in {} (exit code 1)",
+                                     count_of(count, "number"), report.shipped.id)) +
+         "\n" + lines;
 }
 
 std::string agreement_text(const CalibrationReport& report, bool all, const cli::Palette& palette) {
@@ -118,8 +140,8 @@ std::string agreement_text(const CalibrationReport& report, bool all, const cli:
 }  // namespace
 
 std::string calibrate_text(const CalibrationReport& report, bool all, const cli::Palette& palette) {
-  std::string text =
-      headline(report) + numbers_text(report, palette) + kept_text(report, all) + agreement_text(report, all, palette);
+  std::string text = headline(report) + numbers_text(report, palette) + unfit_text(report, palette) +
+                     kept_text(report, all) + agreement_text(report, all, palette);
   if (!report.notes.empty()) {
     text += "\n" + palette.warning("Not everything could be measured") + "\n";
     for (const std::string& note : report.notes) {

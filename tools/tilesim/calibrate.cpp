@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -28,6 +30,7 @@ constexpr int kExitAbsent = 4;
 struct Measured {
   std::vector<app::MeasuredRun> runs;
   std::vector<std::string> notes;
+  bool failed = false;  ///< a program failed; what the others measured is there
 };
 
 Result<Measured> recorded_runs(const Invocation& invocation) {
@@ -54,7 +57,9 @@ Result<app::ProgramResult> run_script(const std::filesystem::path& script, const
   std::vector<std::string> words{"TILESIM=" + std::filesystem::read_symlink("/proc/self/exe", error).string(),
                                  script.string()};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  auto done = app::run_program("/usr/bin/env", words);
+  // What takes a minute or more says how far it is.
+  auto done = app::run_program("/usr/bin/env", words,
+                               [](std::string_view line) { fmt::print(stderr, "calibrate: {}\n", line); });
   if (done && done->exit_code == kExitAbsent) {
     return fail(
         ErrorKind::kAbsent, fmt::format("calibrate cannot measure here: {}", done->output),
@@ -125,6 +130,7 @@ Result<Measured> measure_here(const Invocation& invocation) {
       return tl::unexpected<Error>(done.error());
     }
     add_notes(done->output, measured.notes);
+    measured.failed = measured.failed || done->exit_code != 0;
     auto run = app::read_measured_rows(folder / "rows.csv");
     if (!run) {
       return fail(ErrorKind::kFailed, fmt::format("no rows were measured: {}", done->output), run.error().message);
@@ -196,6 +202,9 @@ Result<ExitCode> answer(const Invocation& invocation, const Setting& setting) {
     return tl::unexpected<Error>(calibration.error());
   }
   reports::CalibrationReport report{setting.gpu, std::move(*calibration), std::nullopt, {}, std::move(measured->notes)};
+  const bool whole =
+      !measured->failed && std::none_of(report.calibration.numbers.begin(), report.calibration.numbers.end(),
+                                        [](const app::CalibratedNumber& n) { return n.unfit; });
   for (const app::MeasuredRun& run : measured->runs) {
     report.runs.push_back(run.file);
   }
@@ -213,9 +222,10 @@ Result<ExitCode> answer(const Invocation& invocation, const Setting& setting) {
     return tl::unexpected<Error>(done.error());
   }
   const bool taken = (files->csv && files->csv->is_standard()) || (files->spec && files->spec->is_standard());
-  return deliver(setting.outputs,
-                 taken ? "" : reports::calibrate_text(report, invocation.has("all"), setting.outputs.palette),
-                 setting.outputs.json ? reports::calibrate_json(report) : "");
+  const auto delivered = deliver(
+      setting.outputs, taken ? "" : reports::calibrate_text(report, invocation.has("all"), setting.outputs.palette),
+      setting.outputs.json ? reports::calibrate_json(report) : "");
+  return delivered && !whole ? Result<ExitCode>{ExitCode::kFailed} : delivered;
 }
 
 Result<ExitCode> run(const Invocation& invocation) {
@@ -255,7 +265,9 @@ Subcommand calibrate_subcommand() {
       "Builds the microbenchmarks of kernels/microbench with nvcc, runs them (about a minute of GPU time), and fills "
       "a\n"
       "spec: every number that rows make gets value, source and spread, all others stay as they are. Prints measured\n"
-      "beside shipped numbers. Several runs also say how far they agree. --rows does all of it without a GPU.";
+      "beside shipped numbers. Several runs also say how far they agree. --rows does all of it without a GPU. A "
+      "number\n"
+      "that the spec cannot hold is kept as it was and told; the exit code is then 1, as where a program failed.";
   s.examples = {"tilesim calibrate --runs 2 --build mb --keep rows --out my-h200.toml --id my-h200",
                 "tilesim calibrate --rows rows/run1/rows.csv --rows rows/run2/rows.csv --all"};
   s.flags = calibrate_flags();

@@ -16,6 +16,7 @@ namespace tilesim::cli {
 
 namespace {
 
+constexpr int kExitUsage = 2;
 constexpr int kExitAbsent = 4;
 constexpr std::int64_t kSeconds = 300;
 
@@ -33,8 +34,8 @@ Result<void> check_machine(const std::filesystem::path& script) {
   need(app::has_gpu(), "an NVIDIA GPU with its driver", "run this on a machine with an H200");
   need(app::has_nvcc(), "nvcc", "install the CUDA Toolkit and set NVCC, CUDA_HOME or PATH");
   need(app::find_program("ncu").has_value(), "ncu", "install Nsight Compute and put it into PATH");
-  need(app::find_program("python3").has_value(), "python3", "install it");
-  need(app::find_program("zstd").has_value(), "zstd", "install it");
+  need(app::find_program("python3").has_value(), "python3", "apt install python3");
+  need(app::find_program("zstd").has_value(), "zstd", "apt install zstd");
   need(std::filesystem::exists(script, ignored), fmt::format("the runner ({})", script.string()),
        "set TILESIM_KERNELS to the folder kernels/ of a source tree");
   if (missing.empty()) {
@@ -42,6 +43,23 @@ Result<void> check_machine(const std::filesystem::path& script) {
   }
   return fail(ErrorKind::kAbsent, fmt::format("--live needs what is not here: {}", missing),
               remedy + "; without a GPU, 'tilesim validate --replay' compares with the recorded set");
+}
+
+/// What the runner ended with, in its own words; its last line says why.
+Error said_by_record(const app::ProgramResult& done) {
+  std::string said = done.output.substr(0, done.output.find_last_not_of(" \n") + 1);
+  const std::string own = "record: ";
+  const std::size_t last = said.rfind('\n') + 1;  // npos + 1 is 0
+  if (done.exit_code == kExitUsage && said.compare(last, own.size(), own) == 0) {
+    return Error{ErrorKind::kUsage,
+                 "--live: " + said.substr(last + own.size()),
+                 "choose by name with --only, with * and ? as in 'simt_*'; kernels/runner/set.txt says the set",
+                 {}};
+  }
+  return Error{done.exit_code == kExitAbsent ? ErrorKind::kAbsent : ErrorKind::kFailed,
+               fmt::format("--live: the runner ended with exit code {}: {}", done.exit_code, said),
+               "see what it says; 'record --help' explains its steps",
+               {}};
 }
 
 Result<void> record(const std::filesystem::path& script, const std::vector<std::string>& arguments) {
@@ -54,9 +72,7 @@ Result<void> record(const std::filesystem::path& script, const std::vector<std::
     return tl::unexpected<Error>(done.error());
   }
   if (done->exit_code != 0) {
-    return fail(done->exit_code == kExitAbsent ? ErrorKind::kAbsent : ErrorKind::kFailed,
-                fmt::format("{} ended with exit code {}: {}", script.string(), done->exit_code, done->output),
-                "see what it says; 'record --help' explains its steps");
+    return tl::unexpected<Error>(said_by_record(*done));
   }
   return {};
 }
