@@ -321,15 +321,28 @@ Result<GpuSpec> parse_gpu_spec(std::string_view text, const std::string& origin)
 Result<GpuSpec> load_gpu_spec(const std::string& path) {
   constexpr std::uintmax_t kLongestSpec = std::uintmax_t{1} << 20;
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error) || std::filesystem::file_size(path, error) > kLongestSpec) {
-    return fail(ErrorKind::kUsage, fmt::format("GPU spec \"{}\" is not a file of at most 1 MiB", path),
+  const auto refuse = [&path](std::string_view what) {
+    return fail(ErrorKind::kUsage, fmt::format("GPU spec \"{}\" {}", path, what),
                 "give a TOML file; model/specs/h200.toml is an example to copy, 'tilesim gpus' lists the shipped ones");
+  };
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) {
+    return refuse("does not exist");
+  }
+  if (!std::filesystem::is_regular_file(status)) {
+    return refuse("is not a file");
+  }
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+  if (error || bytes > kLongestSpec) {
+    return refuse(error ? "cannot be read" : "is larger than 1 MiB");
+  }
+  if (bytes == 0) {
+    return refuse("is empty");
   }
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (!file || !(text << file.rdbuf())) {
-    return fail(ErrorKind::kUsage, fmt::format("GPU spec \"{}\" cannot be read", path),
-                "give a readable TOML file; model/specs/h200.toml is an example to copy");
+    return refuse("cannot be read: check its permissions");
   }
   return parse_gpu_spec(text.str(), path);
 }

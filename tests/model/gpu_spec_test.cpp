@@ -281,7 +281,12 @@ TEST_CASE("Numbers that contradict each other, and what is no spec file", "[mode
   CHECK(override_gpu_spec(shortest, "l1.hit_latency", "13"));
   CHECK(override_gpu_spec(shortest, "lsu.lds_latency", "9"));
   CHECK_FALSE(override_gpu_spec(spec, "l1.line_bytes", "100"));
-  CHECK(load_gpu_spec("/dev/zero").error().message == "GPU spec \"/dev/zero\" is not a file of at most 1 MiB");
+  CHECK(load_gpu_spec("/dev/zero").error().message == "GPU spec \"/dev/zero\" is not a file");
+  CHECK(load_gpu_spec("/no/such.toml").error().message == "GPU spec \"/no/such.toml\" does not exist");
+  const auto empty = std::filesystem::temp_directory_path() / "tilesim_empty_spec.toml";
+  std::ofstream(empty).flush();
+  CHECK(load_gpu_spec(empty.string()).error().message == "GPU spec \"" + empty.string() + "\" is empty");
+  std::filesystem::remove(empty);
 }
 
 TEST_CASE("A spec file on disk is found by its path", "[model]") {

@@ -172,4 +172,43 @@ TEST_CASE("a GPU below compute capability 7 is not supported", "[cli]") {
   require_refused({"check", "--set", "gpu.device.compute_capability_major=6"}, {"6.0", "unsupported"});
 }
 
+TEST_CASE("files that are missing, empty or folders are told so, and named once", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string empty = scratch.write("empty", "");
+  const std::string folder = scratch.file("");
+  for (const auto& [words, missing] :
+       std::vector<std::pair<std::vector<std::string>, std::string>>{{{"gpus", "check"}, "does not exist"},
+                                                                     {{"trace", "kernels"}, "does not exist"},
+                                                                     {{"validate", "--ncu"}, "No such file"}}) {
+    for (const auto& [file, problem] : std::vector<std::pair<std::string, std::string>>{
+             {scratch.file("none"), missing}, {empty, "is empty"}, {folder, "not a file"}}) {
+      if (words.front() == "validate" && file == folder) {
+        continue;  // said as the system does
+      }
+      std::vector<std::string> all = words;
+      all.push_back(file);
+      require_refused(all, {file, problem});
+      const std::string text = tilesim(all).err;
+      INFO(text);
+      CHECK(text.find(file) == text.rfind(file));
+    }
+  }
+  for (const char* flag : {"--sass", "--cubin"}) {
+    const std::string file = scratch.file("none");
+    const ProcessResult result = tilesim({"replay", flag, file, "--grid", "1", "--block", "32"});
+    INFO(result.err);
+    CHECK(result.exit_code == 2);
+    CHECK(result.err.find(file) == result.err.rfind(file));
+    CHECK(result.err.find("does not exist") != std::string::npos);
+  }
+}
+
+TEST_CASE("replay --help names every form of an argument", "[cli]") {
+  const std::string help = tilesim({"replay", "--help"}).out;
+  for (const char* form : {"i32:", "f32:", "ptr:", "raw:", "mem:", "ptrs:"}) {
+    INFO(form);
+    CHECK(help.find(form) != std::string::npos);
+  }
+}
+
 }  // namespace tilesim::test

@@ -231,4 +231,15 @@ TEST_CASE("the worked example simulated: items 16 and 17 on the article's card",
   CHECK_FALSE(json["result"]["troubleshooting"].empty());
 }
 
+TEST_CASE("the parts of a run of microseconds are in microseconds", "[cli]") {
+  const std::string text =
+      tilesim({"run", "--tile", "32x32x32", "--thread-tile", "2x2", "--m", "32", "--n", "32", "--k", "32"}).out;
+  const std::size_t table = text.find("Where the time goes");
+  REQUIRE(table != std::string::npos);
+  const std::string total = text.substr(text.find("= simulated", table));
+  CHECK(total.substr(0, total.find('\n')).ends_with(" us"));
+  CHECK(text.substr(table, text.find("= simulated") - table).find(" ms ") == std::string::npos);
+  CHECK(std::stod(total.substr(std::string("= simulated").size())) >= 1.0);
+}
+
 }  // namespace tilesim::test

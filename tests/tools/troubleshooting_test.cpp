@@ -99,7 +99,13 @@ TEST_CASE("the heaviest row comes first", "[unit]") {
 
 TEST_CASE("numbers are filled in, unknown names and lone braces stay", "[unit]") {
   const NamedMetrics metrics{{"a", 1.5}, {"b.c", 1234567.0}};
-  CHECK(fill_in("{a} of {b.c}", metrics) == "1.5 of 1.235e+06");
+  CHECK(fill_in("{a} of {b.c}", metrics) == "1.5 of 1234567");
+  // Things of which there is one.
+  const NamedMetrics counts{{"one", 1.0}, {"two", 2.0}, {"part", 0.5}, {"bytes", 122880.0}, {"small", 0.12345}};
+  CHECK(fill_in("room for {one|CTA}", counts) == "room for 1 CTA");
+  CHECK(fill_in("{two|barrier} per {part|cycle}", counts) == "2 barriers per 0.5 cycles");
+  CHECK(fill_in("{bytes} B, {small}", counts) == "122880 B, 0.1235");
+  CHECK(fill_in("{x|CTA}", counts) == "{x|CTA}");
   CHECK(fill_in("{x} {", metrics) == "{x} {");
   CHECK(fill_in("", metrics).empty());
 }

@@ -181,18 +181,21 @@ TEST_CASE("validate --ncu: a profile is listed, and compared with code and with 
 
 TEST_CASE("validate --ncu: all three forms, and what is refused", "[cli]") {
   const std::string folder = TILESIM_TEST_PROFILES;
-  for (const auto& [name, form] : {std::pair{"long.csv", "a row per metric"}, std::pair{"wide.csv", "a row per launch"},
-                                   std::pair{"details.txt", "text of a page"}}) {
+  for (const auto& [name, form] :
+       {std::pair{"long.csv.zst", "a row per metric"}, std::pair{"long_base.csv.zst", "a row per metric"},
+        std::pair{"wide.csv.zst", "a row per launch"}, std::pair{"wide_base.csv.zst", "a row per launch"},
+        std::pair{"details.txt.zst", "text of a page"}, std::pair{"details_all.txt.zst", "text of a page"},
+        std::pair{"raw.txt.zst", "text of a page"}, std::pair{"mixed.csv", "a row per metric"}}) {
     const ProcessResult list = tilesim({"validate", "--ncu", folder + "/" + name, "--all"});
     INFO(name << list.err);
     CHECK(list.exit_code == 0);
     CHECK(list.out.find(form) != std::string::npos);
-    CHECK(list.out.find("2 launches") != std::string::npos);
+    CHECK(list.out.find("5 launches") != std::string::npos);
     CHECK(list.out.find("gpu__time_duration.sum") != std::string::npos);
   }
-  const std::string several = folder + "/wide.csv";
+  const std::string several = folder + "/wide.csv.zst";
   require_refused({"validate", "--ncu", several, "--tile", "32x32x32", "--m", "1024", "--n", "1024", "--k", "1024"},
-                  {"2 launches", "--launch"});
+                  {"5 launches", "--launch"});
   require_refused({"validate", "--ncu", several, "--launch", "7", "--tile", "32x32x32"}, {"number 7"});
   require_refused({"validate", "--ncu", several, "--launch", "1", "--tile", "32x32x32"}, {"--m, --n and --k"});
   require_refused({"validate", "--ncu", several, "--launch", "1", "--sass", listing(), "--tile", "32x32x32"},

@@ -59,6 +59,9 @@ Result<double> parse_real(const std::string& what, std::string_view text, double
 Result<std::vector<std::int64_t>> parse_integers(const std::string& what, std::string_view text, char separator,
                                                  std::size_t least, std::size_t most, std::int64_t minimum,
                                                  std::int64_t maximum) {
+  const std::string count = least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
+  const std::string form =
+      fmt::format("give {} whole numbers separated by '{}', each from {} to {}", count, separator, minimum, maximum);
   std::vector<std::int64_t> values;
   std::size_t start = 0;
   while (start <= text.size() && values.size() <= most) {
@@ -67,15 +70,14 @@ Result<std::vector<std::int64_t>> parse_integers(const std::string& what, std::s
     if (!value) {
       Error error = value.error();
       error.message += text.find(separator) == std::string_view::npos ? "" : fmt::format(" (in {})", in_quotes(text));
+      error.remedy = form;
       return tl::unexpected<Error>(std::move(error));
     }
     values.push_back(*value);
     start = stop + 1;
   }
   if (values.size() < least || values.size() > most) {
-    const std::string count = least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
-    return fail(ErrorKind::kUsage, fmt::format("{} {} has the wrong number of extents", what, in_quotes(text)),
-                fmt::format("give {} numbers separated by '{}'", count, separator));
+    return fail(ErrorKind::kUsage, fmt::format("{} {} has the wrong number of extents", what, in_quotes(text)), form);
   }
   return values;
 }

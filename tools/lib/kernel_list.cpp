@@ -1,12 +1,38 @@
 #include "tools/lib/kernel_list.h"
 
+#include <filesystem>
+
 #include "traces/sass/listing_reader.h"
 
 namespace tilesim::app {
 
+namespace {
+
+/// Causes that have nothing to do with what a file of either kind holds.
+Result<void> check_file(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  const std::string remedy = "give a cubin, an object, a program or a SASS listing";
+  if (!std::filesystem::exists(status)) {
+    return fail(ErrorKind::kUsage, "the file does not exist", remedy, path);
+  }
+  if (!std::filesystem::is_regular_file(status)) {
+    return fail(ErrorKind::kUsage, "this is not a file", remedy, path);
+  }
+  if (std::filesystem::file_size(path, error) == 0) {
+    return fail(ErrorKind::kUsage, "the file is empty", remedy, path);
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<KernelList> list_kernels(const std::string& path) {
   KernelList list;
   list.file = path;
+  if (const auto there = check_file(path); !there) {
+    return tl::unexpected<Error>(there.error());
+  }
   if (traces::is_machine_code(path)) {
     const auto cubin = traces::read_cubin(path);
     if (!cubin) {

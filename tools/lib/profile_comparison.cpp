@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include "model/occupancy.h"
@@ -32,6 +33,16 @@ void warn_of_launch(const char* what, const isa::Dim3& predicted, const std::opt
   }
 }
 
+/// None for a relative error of a measured zero. A count is right if it prints as the profile does (32,768 byte
+/// as 32.77 Kbyte).
+std::optional<double> error_of(double predicted, const traces::ProfileMetric& metric, ErrorScale scale) {
+  if (scale == ErrorScale::kRelative && metric.value == 0.0) {
+    return std::nullopt;
+  }
+  const bool as_printed = scale == ErrorScale::kCount && std::abs(predicted - metric.value) <= metric.half_digit;
+  return as_printed ? 0.0 : error_on(scale, predicted, metric.value);
+}
+
 }  // namespace
 
 ProfileComparison compare_with_profile(const KernelResult& result, const traces::ProfiledLaunch& launch) {
@@ -51,10 +62,8 @@ ProfileComparison compare_with_profile(const KernelResult& result, const traces:
     }
     measured[name] = metric.value;
     const ErrorScale scale = scale_of(name);
-    const bool has_error = scale != ErrorScale::kRelative || metric.value != 0.0;
     comparison.metrics.push_back(
-        {name, metric.unit, found->second, metric.value, scale,
-         has_error ? std::optional(error_on(scale, found->second, metric.value)) : std::nullopt});
+        {name, metric.unit, found->second, metric.value, scale, error_of(found->second, metric, scale)});
   }
   std::stable_sort(comparison.metrics.begin(), comparison.metrics.end(),
                    [](const auto& a, const auto& b) { return place_of(a.name) < place_of(b.name); });

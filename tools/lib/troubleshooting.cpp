@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "model/roofline.h"
 #include "model/tile_layout.h"
@@ -124,6 +125,18 @@ NamedMetrics named_metrics(const RunResult& r) {
   return out;
 }
 
+namespace {
+
+/// Four digits, and all of a larger number's before the point, with what is counted: "1 CTA", "1.5 barriers".
+std::string number_of(double value, std::string_view thing) {
+  constexpr double kFourDigits = 1e4;
+  std::string text = std::abs(value) < kFourDigits ? fmt::format("{:.4g}", value) : fmt::format("{:.0f}", value);
+  const bool one = text == "1";
+  return thing.empty() ? text : fmt::format("{} {}{}", text, thing, one ? "" : "s");
+}
+
+}  // namespace
+
 std::vector<Trouble> find_trouble(const NamedMetrics& metrics) {
   std::vector<Trouble> found;
   const auto tensor = metrics.find("tilesim__tensor");
@@ -155,10 +168,12 @@ std::string fill_in(std::string_view text, const NamedMetrics& metrics) {
     if (close == std::string_view::npos) {
       break;
     }
-    const auto found = metrics.find(text.substr(open + 1, close - open - 1));
+    const std::string_view inside = text.substr(open + 1, close - open - 1);
+    const std::size_t bar = std::min(inside.find('|'), inside.size());
+    const auto found = metrics.find(inside.substr(0, bar));
     out += text.substr(0, open);
     out += found == metrics.end() ? std::string(text.substr(open, close - open + 1))
-                                  : fmt::format("{:.4g}", found->second);
+                                  : number_of(found->second, inside.substr(std::min(bar + 1, inside.size())));
     text.remove_prefix(close + 1);
   }
   return out += text;

@@ -57,7 +57,8 @@ struct Trouble {
 /// The heaviest first.
 [[nodiscard]] std::vector<Trouble> find_trouble(const NamedMetrics& metrics);
 
-/// `text` with every {METRIC} replaced by its number in four digits; an unknown name stays.
+/// `text` with every {METRIC} replaced by its number, in four digits or as a whole number, and every {METRIC|THING} by
+/// the number of such things ("1 CTA", "2 CTAs"); an unknown name stays.
 [[nodiscard]] std::string fill_in(std::string_view text, const NamedMetrics& metrics);
 
 }  // namespace tilesim::app

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "model/counted.h"
 #include "tools/reports/error_text.h"
 #include "tools/reports/replay_json.h"
 #include "tools/reports/text.h"
@@ -114,7 +115,9 @@ std::string comparison_text(const app::KernelResult& predicted, const traces::Pr
     text += fmt::format("Largest waiting state: {} predicted, {} measured.\n", comparison.largest_wait_predicted,
                         comparison.largest_wait_measured);
   }
-  text += fmt::format("{} metrics of the profile are not predicted{}.\n", comparison.not_predicted.size(),
+  text += fmt::format("Of the profile {} {} not predicted{}.\n",
+                      counted(static_cast<std::int64_t>(comparison.not_predicted.size()), "metric"),
+                      comparison.not_predicted.size() == 1 ? "is" : "are",
                       all || comparison.not_predicted.empty() ? "" : "; --all names them");
   for (const std::string& name : comparison.not_predicted) {
     text += all ? "  " + name + "\n" : std::string();

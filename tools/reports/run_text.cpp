@@ -55,9 +55,22 @@ std::string fact_lines(const app::RunResult& r, bool problem_assumed) {
                                    percent(metric_value(k, "smsp__issue_active.avg.pct_of_peak_sustained_active"))));
 }
 
-std::string gap_row(const std::string& name, double seconds, double fraction, const cli::Palette& palette) {
-  return fmt::format("  {:<34}{:>9.3f} ms {:>6.1f} %  {}\n", name, seconds * 1e3, 100.0 * fraction,
-                     palette.bar(bar(fraction, kGapBar)));
+/// One unit for all rows, in which the whole is at least one.
+struct TimeUnit {
+  double per_second;
+  std::string_view name;
+};
+
+TimeUnit unit_of(const app::Gap& gap) {
+  constexpr double kMillisecond = 1e-3;
+  return gap.seconds < kMillisecond ? TimeUnit{1e6, "us"} : TimeUnit{1e3, "ms"};
+}
+
+std::string gap_row(const std::string& name, double seconds, const app::Gap& gap, const cli::Palette& palette) {
+  const TimeUnit unit = unit_of(gap);
+  const double fraction = share(gap, seconds);
+  return fmt::format("  {:<34}{:>9.3f} {} {:>6.1f} %  {}\n", name, seconds * unit.per_second, unit.name,
+                     100.0 * fraction, palette.bar(bar(fraction, kGapBar)));
 }
 
 /// The parts; those under `smallest` of the time are summed up.
@@ -74,13 +87,13 @@ std::string gap_lines(const app::Gap& gap, double smallest, const cli::Palette& 
       continue;
     }
     negative = negative || part.seconds < 0.0;
-    text += gap_row((&part == &gap.parts.front() ? "" : "+ ") + part.name, part.seconds, fraction, palette);
+    text += gap_row((&part == &gap.parts.front() ? "" : "+ ") + part.name, part.seconds, gap, palette);
   }
   if (rests > 0) {
-    text +=
-        gap_row(fmt::format("+ {} smaller {}", rests, rests == 1 ? "part" : "parts"), rest, share(gap, rest), palette);
+    text += gap_row("+ " + counted(rests, "smaller part"), rest, gap, palette);
   }
-  text += fmt::format("  {:<34}{:>9.3f} ms\n", "= simulated", gap.seconds * 1e3);
+  const TimeUnit unit = unit_of(gap);
+  text += fmt::format("  {:<34}{:>9.3f} {}\n", "= simulated", gap.seconds * unit.per_second, unit.name);
   return negative ? text + paragraph("  ", app::gap_sign_note(), kScreenLine) : text;
 }
 

@@ -32,10 +32,27 @@ ExitCode exit_code(ErrorKind kind) {
   return ExitCode::kFailed;
 }
 
+/// True for messages that name their file, which need no place in front.
+bool names_place(const Error& error) {
+  if (error.where.find_first_of("./") == std::string::npos) {
+    return false;  // such as "a"
+  }
+  constexpr std::string_view kAround = " '\".,:;()";
+  for (std::size_t at = 0; (at = error.message.find(error.where, at)) != std::string::npos; ++at) {
+    const std::size_t end = at + error.where.size();
+    if ((at == 0 || kAround.find(error.message[at - 1]) != std::string_view::npos) &&
+        (end == error.message.size() || kAround.find(error.message[end]) != std::string_view::npos)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 ExitCode report(const Error& error, ColourMode mode = ColourMode::kAuto) {
   const Palette palette(use_colour(mode, colour_environment(STDERR_FILENO)));
-  std::string text = fmt::format("{} {}{}{}\n", palette.error("tilesim: error:"), error.where,
-                                 error.where.empty() ? "" : ": ", error.message);
+  const bool named = error.where.empty() || names_place(error);
+  std::string text = fmt::format("{} {}{}{}\n", palette.error("tilesim: error:"), named ? "" : error.where,
+                                 named ? "" : ": ", error.message);
   if (!error.remedy.empty()) {
     text += fmt::format("{} {}\n", palette.bold("remedy:"), error.remedy);
   }

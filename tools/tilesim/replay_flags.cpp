@@ -121,7 +121,13 @@ std::vector<Flag> code_flags(const std::string& group) {
        group,
        {},
        false},
-      {"args", "LIST", "arguments in parameter order: i32:4096,f32:0.5,ptr:64MiB,raw:FILE", group, {}, false},
+      {"args",
+       "LIST",
+       "arguments in parameter order: i32:4096, f32:0.5, ptr:64MiB, raw:FILE (bytes of the argument), mem:FILE (a "
+       "pointer to what the file holds), ptrs:8x4MiB (a pointer to 8 pointers); no blanks",
+       group,
+       {},
+       false},
       {"unknown", "nop", "go on where an instruction is not known, as if it did nothing", group, {}, false},
       {"arch-mismatch", "allow", "time code for another architecture than the GPU's all the same", group, {}, false}};
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "model/counted.h"
 #include "tools/cli/invocation.h"
 #include "tools/cli/output.h"
 #include "tools/tilesim/application.h"
@@ -28,7 +29,8 @@ Result<ExitCode> run_assemble(const Invocation& invocation) {
   }
   std::string text;
   for (const app::AssembledCubin& cubin : *made) {
-    text += fmt::format("{}: {} instructions of {} in {}\n", cubin.path, cubin.instructions, cubin.kernel,
+    text += fmt::format("{}: {} of {} in {}\n", cubin.path,
+                        counted(static_cast<std::int64_t>(cubin.instructions), "instruction"), cubin.kernel,
                         cubin.placeholder);
   }
   return print(text);

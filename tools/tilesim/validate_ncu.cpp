@@ -1,8 +1,6 @@
 // A profile of Nsight Compute, alone or beside a prediction.
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "tools/lib/prepared_kernel.h"
 #include "tools/reports/profile_report.h"
 #include "tools/tilesim/code_or_tile.h"
@@ -31,7 +29,7 @@ KnownLaunch known_launch(const traces::ProfiledLaunch& launch) {
   constexpr double kMost = static_cast<double>(kMaxSharedBytes);
   const auto bytes = [&](const char* name) {
     const double value = value_of(launch, name).value_or(0.0);
-    return value >= 0.0 && value <= kMost ? static_cast<std::int64_t>(std::llround(value)) : std::int64_t{0};
+    return value > 0.0 && value <= kMost ? traces::printed_size(launch.metrics.at(name)) : std::int64_t{0};
   };
   known.static_shared_bytes = bytes("launch__shared_mem_per_block_static");
   known.dynamic_shared_bytes = bytes("launch__shared_mem_per_block_dynamic");

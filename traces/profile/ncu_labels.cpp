@@ -9,18 +9,20 @@ namespace tilesim::traces {
 namespace {
 
 /// Labels of the sections SpeedOfLight, ComputeWorkloadAnalysis, MemoryWorkloadAnalysis, SchedulerStats,
-/// WarpStateStats, InstructionStats, LaunchStats and Occupancy of Nsight Compute 2021 to 2025.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 43> kLabels{{
+/// WarpStateStats, InstructionStats, LaunchStats, Occupancy, WorkloadDistribution and SourceCounters of Nsight Compute
+/// 2021 to 2025, by the numbers that its pages print for both. Left out is what has changed its meaning: Issue Slots
+/// Busy and SM Busy were shares of active cycles, and are shares of elapsed ones since 2025. SM Frequency has changed
+/// too, but names the same clock (smsp's until 2024).
+constexpr std::array<std::pair<std::string_view, std::string_view>, 62> kLabels{{
     {"Elapsed Cycles", "gpc__cycles_elapsed.max"},
     {"Duration", "gpu__time_duration.sum"},
     {"SM Active Cycles", "sm__cycles_active.avg"},
     {"Average SM Active Cycles", "sm__cycles_active.avg"},
-    {"SM Frequency", "smsp__cycles_elapsed.avg.per_second"},
+    {"SM Frequency", "gpc__cycles_elapsed.avg.per_second"},
     {"DRAM Frequency", "dram__cycles_elapsed.avg.per_second"},
     {"Executed Ipc Active", "sm__inst_executed.avg.per_cycle_active"},
     {"Executed Ipc Elapsed", "sm__inst_executed.avg.per_cycle_elapsed"},
     {"Issued Ipc Active", "sm__inst_issued.avg.per_cycle_active"},
-    {"Issue Slots Busy", "sm__inst_issued.avg.pct_of_peak_sustained_active"},
     {"L1/TEX Hit Rate", "l1tex__t_sector_hit_rate.pct"},
     {"L2 Hit Rate", "lts__t_sector_hit_rate.pct"},
     {"One or More Eligible", "smsp__issue_active.avg.pct_of_peak_sustained_active"},
@@ -54,6 +56,26 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 43> kLabels{
     {"Theoretical Occupancy", "sm__maximum_warps_per_active_cycle_pct"},
     {"Achieved Occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active"},
     {"Achieved Active Warps Per SM", "sm__warps_active.avg.per_cycle_active"},
+    {"DRAM Throughput", "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"},
+    {"L1/TEX Cache Throughput", "l1tex__throughput.avg.pct_of_peak_sustained_active"},
+    {"L2 Cache Throughput", "lts__throughput.avg.pct_of_peak_sustained_elapsed"},
+    {"Compute (SM) Throughput", "sm__throughput.avg.pct_of_peak_sustained_elapsed"},
+    {"Mem Busy", "gpu__compute_memory_access_throughput.avg.pct_of_peak_sustained_elapsed"},
+    {"Max Bandwidth", "gpu__compute_memory_request_throughput.avg.pct_of_peak_sustained_elapsed"},
+    {"Mem Pipes Busy", "sm__memory_throughput.avg.pct_of_peak_sustained_elapsed"},
+    {"Avg. Not Predicated Off Threads Per Warp", "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio"},
+    {"# TPCs", "launch__tpc_count"},
+    {"Stack Size", "launch__stack_size"},
+    {"Average DRAM Active Cycles", "dram__cycles_active.avg"},
+    {"Total DRAM Elapsed Cycles", "dram__cycles_elapsed.sum"},
+    {"Average L1 Active Cycles", "l1tex__cycles_active.avg"},
+    {"Total L1 Elapsed Cycles", "l1tex__cycles_elapsed.sum"},
+    {"Average L2 Active Cycles", "lts__cycles_active.avg"},
+    {"Total L2 Elapsed Cycles", "lts__cycles_elapsed.sum"},
+    {"Total SM Elapsed Cycles", "sm__cycles_elapsed.sum"},
+    {"Average SMSP Active Cycles", "smsp__cycles_active.avg"},
+    {"Total SMSP Elapsed Cycles", "smsp__cycles_elapsed.sum"},
+    {"Branch Instructions", "smsp__inst_executed_op_branch.sum"},
 }};
 
 /// Labels of waiting states that are not the state's name with blanks.
@@ -75,8 +97,10 @@ std::string state_metric(std::string_view label) {
 std::string metric_of_label(std::string_view label, std::string_view unit) {
   if (const std::size_t underscores = label.find("__"); underscores != std::string_view::npos) {
     const std::size_t blank = label.rfind(' ', underscores);
-    const std::string_view name = label.substr(blank == std::string_view::npos ? 0 : blank + 1);
-    return std::string(name.substr(0, name.find(' ')));
+    std::string_view name = label.substr(blank == std::string_view::npos ? 0 : blank + 1);
+    name = name.substr(0, name.find(' '));
+    const bool in_brackets = name.starts_with('(') && name.ends_with(')');
+    return std::string(in_brackets ? name.substr(1, name.size() - 2) : name);
   }
   if (label == "Memory Throughput") {
     return unit == "byte/second" ? "dram__bytes.sum.per_second"

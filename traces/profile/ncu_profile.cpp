@@ -51,6 +51,7 @@ struct Row {
   std::string unit;
   std::string value;
   std::size_t line = 0;
+  bool is_named = false;  ///< the label is the metric's name
 };
 
 /// What the forms have in common: launches by a key, rows, and what they come to.
@@ -71,6 +72,8 @@ class Collector {
   ProfiledLaunch& at(std::size_t launch) { return profile_.launches[launch]; }
   [[nodiscard]] std::size_t launches() const { return profile_.launches.size(); }
   void add(Row row) { rows_.push_back(std::move(row)); }
+  /// More of the value of the row that was added last.
+  void extend(std::string_view value) { rows_.back().value += value; }
 
   [[nodiscard]] tl::unexpected<Error> wrong(std::size_t line, std::string what, std::string remedy) const {
     return fail(ErrorKind::kUsage, std::move(what), std::move(remedy), fmt::format("{}:{}", file_, line));
@@ -121,7 +124,7 @@ class Collector {
     }
     const auto unit = base_unit(row.unit);
     const double value = *number * (unit ? unit->factor : 1.0);
-    const std::string name = metric_of_label(row.label, unit ? unit->name : row.unit);
+    const std::string name = row.is_named ? row.label : metric_of_label(row.label, unit ? unit->name : row.unit);
     if (!std::isfinite(value)) {
       ++profile_.without_number;
       return;
@@ -130,8 +133,9 @@ class Collector {
       ++profile_.unknown_labels;
       return;
     }
+    const double half_digit = half_of_last_digit(row.value, punctuation) * (unit ? unit->factor : 1.0);
     profile_.launches[row.launch].metrics.try_emplace(
-        name, ProfileMetric{value, unit ? unit->name : row.unit, unit.has_value()});
+        name, ProfileMetric{value, unit ? unit->name : row.unit, unit.has_value(), half_digit});
   }
 
   /// Each process counts its launches from 0.
@@ -149,6 +153,10 @@ class Collector {
   std::vector<std::string> processes_;
   std::vector<Row> rows_;
 };
+
+/// True for a metric's name: one word with an underscore, most with two (sm__cycles_elapsed.max), some with one
+/// (memory_l1_wavefronts_shared).
+bool is_metric_name(std::string_view text) { return text.find('_') != kNowhere && text.find(' ') == kNowhere; }
 
 /// Where the columns of a CSV are.
 struct Header {
@@ -265,8 +273,8 @@ class CsvProfile {
     }
     const std::size_t launch = launch_of(record);
     for (std::size_t i = 0; i < header_.count; ++i) {
-      if (header_.fields[i].find("__") != kNowhere) {
-        collector_.add({launch, header_.fields[i], units_[i], record.fields[i], record.line});
+      if (is_metric_name(header_.fields[i])) {
+        collector_.add({launch, header_.fields[i], units_[i], record.fields[i], record.line, true});
       }
     }
     return {};
@@ -283,7 +291,7 @@ class CsvProfile {
   std::vector<std::string> units_;
 };
 
-/// The details page: launches and tables of three columns.
+/// The details page and the raw page: launches and tables of three columns.
 class DetailsProfile {
  public:
   explicit DetailsProfile(Collector& collector) : collector_(collector) {}
@@ -301,7 +309,11 @@ class DetailsProfile {
       state_ = State::kOutside;
     } else if (const auto columns = rule_of(line)) {
       pass_rule(*columns);
-    } else if (state_ != State::kOutside) {
+    } else if (state_ == State::kOutside) {
+      begin_raw_page(line);
+    } else if (trimmed(line).empty()) {
+      state_ = State::kOutside;
+    } else {
       add_inside(line, number);
     }
   }
@@ -355,8 +367,16 @@ class DetailsProfile {
     return begins.size() == 3 ? std::optional(Columns{begins[1], begins[2]}) : std::nullopt;
   }
 
+  /// The raw page has no rule above its heading.
+  void begin_raw_page(std::string_view line) {
+    is_raw_ = is_heading(line);
+    state_ = is_raw_ ? State::kHeading : State::kOutside;
+  }
+
   void pass_rule(const Columns& columns) {
     columns_ = columns;
+    has_row_ = false;
+    is_raw_ = is_raw_ && state_ == State::kHeading;
     state_ = state_ == State::kOutside ? State::kHeading : state_ == State::kHeading ? State::kRows : State::kOutside;
   }
 
@@ -378,9 +398,15 @@ class DetailsProfile {
       launch_ = collector_.launch("", "0", "", true);
       has_launch_ = true;
     }
+    const std::string_view value = trimmed(line.substr(columns_.value));
+    if (has_row_ && trimmed(line.substr(0, columns_.value)).empty()) {
+      collector_.extend(value);  // what does not fit the raw page's 20 characters goes on in the next line
+      return;
+    }
+    has_row_ = true;
     collector_.add({launch_, std::string(trimmed(line.substr(0, columns_.unit))),
                     std::string(trimmed(line.substr(columns_.unit, columns_.value - columns_.unit))),
-                    std::string(trimmed(line.substr(columns_.value))), number});
+                    std::string(value), number, is_raw_});
   }
 
   Collector& collector_;
@@ -388,6 +414,8 @@ class DetailsProfile {
   Columns columns_;
   std::size_t launch_ = 0;
   bool has_launch_ = false;
+  bool has_row_ = false;  // in this table
+  bool is_raw_ = false;   // names, not labels
 };
 
 Result<NcuProfile> parse_csv(std::string_view text, char separator, const std::string& file) {
@@ -476,6 +504,9 @@ const char* to_string(ProfileForm form) {
 }
 
 Result<NcuProfile> parse_ncu_profile(std::string_view text, const std::string& file) {
+  if (text.find_first_not_of(" \t\r\n") == kNowhere) {
+    return fail(ErrorKind::kUsage, "the file is empty", "export a profile with 'ncu --csv --page raw'", file);
+  }
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
     return fail(ErrorKind::kUsage, "the file is UTF-16 text", "save it as UTF-8, or use ncu's --log-file", file);
   }
@@ -532,26 +563,47 @@ Result<const ProfiledLaunch*> choose_launch(const NcuProfile& profile, const std
               "choose one with --launch NUMBER, or by --kernel NAME");
 }
 
+std::int64_t printed_size(const ProfileMetric& metric) {
+  constexpr double kFinest = 1.0;
+  constexpr double kCoarsest = 1024.0 * 1024.0;
+  for (double multiple = kCoarsest; multiple >= kFinest; multiple /= 2.0) {
+    const double size = std::ceil((metric.value - metric.half_digit) / multiple) * multiple;
+    if (size <= metric.value + metric.half_digit) {
+      return static_cast<std::int64_t>(size);
+    }
+  }
+  return std::llround(metric.value);
+}
+
 std::optional<double> clock_mhz(const ProfiledLaunch& launch) {
-  const auto value = [&launch](const char* name) {
+  const auto metric = [&launch](const char* name) -> const ProfileMetric* {
     const auto found = launch.metrics.find(name);
-    return found == launch.metrics.end() || !found->second.unit_known ? 0.0 : found->second.value;
+    const bool usable = found != launch.metrics.end() && found->second.unit_known && found->second.value > 0.0;
+    return usable ? &found->second : nullptr;
   };
   constexpr double kMhzPerGhz = 1000.0;
   constexpr double kHzPerMhz = 1e6;
-  const double time = value("gpu__time_duration.sum");
-  const double cycles =
-      value("sm__cycles_elapsed.max") > 0.0 ? value("sm__cycles_elapsed.max") : value("gpc__cycles_elapsed.max");
-  if (time > 0.0 && cycles > 0.0) {
-    return kMhzPerGhz * cycles / time;
+  constexpr double kSharp = 1e-3;  // more than this, and the frequency is looked at: 1.84 ms are within 0.3 %
+  std::optional<double> clock;
+  double blur = 0.0;  // share of the clock that the printed digits leave open
+  const ProfileMetric* time = metric("gpu__time_duration.sum");
+  const ProfileMetric* cycles = metric("sm__cycles_elapsed.max");
+  cycles = cycles != nullptr ? cycles : metric("gpc__cycles_elapsed.max");
+  if (time != nullptr && cycles != nullptr) {
+    clock = kMhzPerGhz * cycles->value / time->value;
+    blur = time->half_digit / time->value;
   }
-  for (const char* rate : {"sm__cycles_elapsed.avg.per_second", "smsp__cycles_elapsed.avg.per_second",
-                           "gpc__cycles_elapsed.avg.per_second"}) {
-    if (value(rate) > 0.0) {
-      return value(rate) / kHzPerMhz;
+  if (clock && blur <= kSharp) {
+    return clock;
+  }
+  for (const char* name : {"sm__cycles_elapsed.avg.per_second", "gpc__cycles_elapsed.avg.per_second",
+                           "smsp__cycles_elapsed.avg.per_second"}) {
+    const ProfileMetric* rate = metric(name);
+    if (rate != nullptr && (!clock || rate->half_digit / rate->value < blur)) {
+      return rate->value / kHzPerMhz;
     }
   }
-  return std::nullopt;
+  return clock;
 }
 
 }  // namespace tilesim::traces

@@ -3,11 +3,12 @@
 //                        metrics or by the labels of the report's sections
 //   --csv --page raw     one row per launch, one column per metric, a row of units above
 //   (text)               the details page, tables of three columns under "Section: ...", or the raw page, one table per
-//                        launch
+//                        launch, whose long numbers go on in the next line
 // Also `metric,unit,value` of one launch, as in traces/calibration/h200.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -28,6 +29,7 @@ struct ProfileMetric {
   double value = 0.0;  ///< in the base unit, if that is known
   std::string unit;    ///< base unit, or as printed if it is not known
   bool unit_known = true;
+  double half_digit = 0.0;  ///< half of the last digit that is printed, in the unit: what two forms may differ by
 };
 
 struct ProfiledLaunch {
@@ -58,7 +60,13 @@ struct NcuProfile {
 [[nodiscard]] Result<const ProfiledLaunch*> choose_launch(const NcuProfile& profile, const std::string& kernel,
                                                           const std::string& id);
 
-/// SM clock in MHz: elapsed cycles over time, else the frequency that is printed; none without either.
+/// The whole number that prints as this one and has the most factors of two: sizes of shared memory are printed in
+/// Kbyte (49.15), and what a kernel is launched with (49,152) is rounder than what that reads as. For values up to
+/// 2^53.
+[[nodiscard]] std::int64_t printed_size(const ProfileMetric& metric);
+
+/// SM clock in MHz: elapsed cycles over time, or the frequency that is printed where the time has three digits or fewer
+/// and the frequency is not less exact; none without either.
 [[nodiscard]] std::optional<double> clock_mhz(const ProfiledLaunch& launch);
 
 }  // namespace tilesim::traces

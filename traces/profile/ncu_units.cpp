@@ -30,13 +30,16 @@ constexpr std::array<Word, 13> kTimes{{{"nsecond", 1.0, "ns"},
                                        {"hour", 3600e9, "ns"},
                                        {"h", 3600e9, "ns"}}};
 
-constexpr std::array<Word, 16> kQuantities{{{"byte", 1.0, "byte"},
+constexpr std::array<Word, 19> kQuantities{{{"byte", 1.0, "byte"},
                                             {"B", 1.0, "byte"},
                                             {"cycle", 1.0, "cycle"},
                                             {"inst", 1.0, "inst"},
                                             {"hz", 1.0, "hz"},
                                             {"Hz", 1.0, "hz"},
                                             {"sector", 1.0, "sector"},
+                                            {"sectors", 1.0, "sector"},
+                                            {"branches", 1.0, "branch"},
+                                            {"sample", 1.0, "sample"},
                                             {"request", 1.0, "request"},
                                             {"register", 1.0, "register"},
                                             {"thread", 1.0, "thread"},
@@ -131,7 +134,7 @@ std::optional<BaseUnit> base_unit(std::string_view unit) {
     constexpr double kNsPerSecond = 1e9;
     return BaseUnit{above->factor / below->factor * kNsPerSecond, above->name + "/second"};
   }
-  return BaseUnit{above->factor / below->factor, above->name + "/" + below->name};
+  return BaseUnit{above->factor * below->factor, above->name + "/" + below->name};
 }
 
 std::optional<Punctuation> punctuation_of(std::string_view text) {
@@ -146,13 +149,15 @@ std::optional<Punctuation> punctuation_of(std::string_view text) {
   }
   if (point != std::string::npos) {
     const bool several = number.find('.') != point;
-    return is_grouped(number, '.') ? (several ? std::optional(Punctuation::kComma) : std::nullopt)
-                                   : std::optional(Punctuation::kPoint);
+    return is_grouped(number, '.') == several
+               ? (several ? std::optional(Punctuation::kComma) : std::optional(Punctuation::kPoint))
+               : std::nullopt;
   }
   if (comma != std::string::npos) {
     const bool several = number.find(',') != comma;
-    return is_grouped(number, ',') ? (several ? std::optional(Punctuation::kPoint) : std::nullopt)
-                                   : std::optional(Punctuation::kComma);
+    return is_grouped(number, ',') == several
+               ? (several ? std::optional(Punctuation::kPoint) : std::optional(Punctuation::kComma))
+               : std::nullopt;
   }
   return std::nullopt;
 }
@@ -177,6 +182,16 @@ std::optional<double> printed_number(std::string_view text, Punctuation punctuat
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
   return error == std::errc() && end == number.data() + number.size() && std::isfinite(value) ? std::optional(value)
                                                                                               : std::nullopt;
+}
+
+double half_of_last_digit(std::string_view text, Punctuation punctuation) {
+  const std::string number = bare(text);
+  const std::size_t decimal = number.find(punctuation == Punctuation::kPoint ? '.' : ',');
+  const std::size_t exponent = std::min(number.find_first_of("eE"), number.size());
+  const double decimals = decimal < exponent ? static_cast<double>(exponent - decimal - 1) : 0.0;
+  double power = 0.0;
+  std::from_chars(number.data() + std::min(exponent + 1, number.size()), number.data() + number.size(), power);
+  return 0.5 * std::pow(10.0, power - decimals);
 }
 
 }  // namespace tilesim::traces
