@@ -1,7 +1,12 @@
 // The built `tilesim validate` on the recordings of recorded/sample.
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/tools/command.h"
 
@@ -216,6 +221,45 @@ TEST_CASE("validate --ncu: all three forms, and what is refused", "[cli]") {
                   {"two outputs", "stdout"});
   require_refused({"validate", "--ncu", "/no/such/file"}, {"/no/such/file"});
   require_refused({"validate", "--ncu", listing()}, {"no profile", "--import"});
+}
+
+TEST_CASE("validate --ncu: each form beside the code, with conflicts, hit rates and waiting states of the file",
+          "[cli]") {
+  const std::string folder = TILESIM_TEST_PROFILES "/";
+  const std::string state = "smsp__average_warps_issue_stalled_";
+  // Of launch 3, as wide_base.csv prints them, to two digits behind the point.
+  const std::vector<std::pair<std::string, double>> rows{
+      {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 36498.0},
+      {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 294188.0},
+      {"lts__t_sector_op_read_hit_rate.pct", 87.28},
+      {state + "mio_throttle_per_issue_active.ratio", 20.67},
+      {state + "long_scoreboard_per_issue_active.ratio", 5.66}};
+  for (const auto& [name, has_rows] :
+       {std::pair{"long.csv.zst", false}, std::pair{"wide.csv.zst", true}, std::pair{"wide_base.csv.zst", true},
+        std::pair{"details.txt.zst", false}, std::pair{"details_all.txt.zst", true}, std::pair{"raw.txt.zst", true}}) {
+    const ProcessResult result =
+        tilesim({"validate", "--ncu", folder + name, "--kernel", "gemm", "--launch", "3", "--cubin",
+                 folder + "gemm.cubin", "--args", "i32:1024,ptr:16MiB,ptr:16MiB,ptr:16MiB", "--json", "-"});
+    INFO(name << result.err);
+    REQUIRE(result.exit_code == 0);
+    const auto json = nlohmann::json::parse(result.out);
+    CHECK(json.at("warnings").empty());
+    std::map<std::string, nlohmann::json> compared;
+    for (const auto& row : json.at("comparison")) {
+      compared[row.at("metric")] = row;
+    }
+    CHECK(compared.at("smsp__inst_executed.sum").at("measured") == 90243072.0);
+    CHECK(compared.at("smsp__inst_executed.sum").at("error") == 0.0);
+    CHECK(compared.at("launch__shared_mem_config_size").at("error") == 0.0);  // 32.77 Kbyte and 32,768 byte
+    for (const auto& [metric, value] : rows) {
+      INFO(metric);
+      CHECK(compared.contains(metric) == has_rows);
+      if (has_rows) {
+        constexpr double kHalfDigit = 0.0051;
+        CHECK(std::abs(compared[metric].at("measured").get<double>() - value) <= kHalfDigit);
+      }
+    }
+  }
 }
 
 TEST_CASE("validate --live: without a GPU it says what is missing", "[cli]") {

@@ -13,7 +13,7 @@ namespace {
 /// 2021 to 2025, by the numbers that its pages print for both. Left out is what has changed its meaning: Issue Slots
 /// Busy and SM Busy were shares of active cycles, and are shares of elapsed ones since 2025. SM Frequency has changed
 /// too, but names the same clock (smsp's until 2024).
-constexpr std::array<std::pair<std::string_view, std::string_view>, 62> kLabels{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 64> kLabels{{
     {"Elapsed Cycles", "gpc__cycles_elapsed.max"},
     {"Duration", "gpu__time_duration.sum"},
     {"SM Active Cycles", "sm__cycles_active.avg"},
@@ -76,6 +76,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 62> kLabels{
     {"Average SMSP Active Cycles", "smsp__cycles_active.avg"},
     {"Total SMSP Elapsed Cycles", "smsp__cycles_elapsed.sum"},
     {"Branch Instructions", "smsp__inst_executed_op_branch.sum"},
+    {"L2 Hit Rate For Loads", "lts__t_sector_op_read_hit_rate.pct"},
+    {"L1TEX Hit Rate For Global Loads", "l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct"},
 }};
 
 /// Labels of waiting states that are not the state's name with blanks.
