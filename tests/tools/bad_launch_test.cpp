@@ -106,8 +106,8 @@ TEST_CASE("a grid that is zero, negative, too large or overflows is refused", "[
                                                         {"2147483647,65535,65535", "too many"},
                                                         {"2147483647", "too many"},
                                                         {"99999999999999999999", "64 bits"},
-                                                        {"1,2,3,4", "1 to 3 whole numbers"},
-                                                        {"32x32", "give 1 to 3 whole numbers separated by ','"},
+                                                        {"1,2,3,4", "1 to 3 numbers"},
+                                                        {"32x32", "give 1 to 3 numbers separated by ','"},
                                                         {"1,,1", "not a whole number"}}) {
     replay.grid = grid;
     require_refused(replay.words(), {"--grid", problem});

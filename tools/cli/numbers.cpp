@@ -61,7 +61,7 @@ Result<std::vector<std::int64_t>> parse_integers(const std::string& what, std::s
                                                  std::int64_t maximum) {
   const std::string count = least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
   const std::string form =
-      fmt::format("give {} whole numbers separated by '{}', each from {} to {}", count, separator, minimum, maximum);
+      fmt::format("give {} numbers separated by '{}', each from {} to {}", count, separator, minimum, maximum);
   std::vector<std::int64_t> values;
   std::size_t start = 0;
   while (start <= text.size() && values.size() <= most) {
