@@ -266,6 +266,9 @@ TEST_CASE("Runs agree where their spreads overlap; else the gap is told", "[unit
   REQUIRE(agreement->rows.size() == 3);
   CHECK(agreement->overlapping == 2);
   CHECK(agreement->in_one_run == 1);
+  REQUIRE(agreement->lacking.size() == 1);  // the second run
+  CHECK(agreement->lacking[0].rows == 1);
+  CHECK(agreement->lacking[0].names == std::vector<std::string>{"only"});
   CHECK(agreement->rows[0].gap == 0.0);
   CHECK(agreement->rows[1].gap == Approx(0.5 / 10.5));
   const auto contradiction = app::agreement_of({run_of("a,p,1,ns,\n"), run_of("a,p,1,cycles,\n", "other.csv")});
@@ -467,6 +470,8 @@ TEST_CASE("calibrate: two runs agree with themselves; what differs is listed", "
   REQUIRE(differ.exit_code == 0);
   CHECK(differ.out.find("furthest apart") == std::string::npos);  // all of them are shown
   CHECK(differ.out.find("6.25 %") != std::string::npos);          // 31 and 33
+  CHECK(differ.out.find("cta_interval") != std::string::npos);  // of what the other run lacks, by name
+  CHECK(same.out.find("lacks") == std::string::npos);
 }
 
 TEST_CASE("calibrate: runs are measured by the script of the microbenchmarks, and kept", "[cli]") {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace tilesim::app {
@@ -264,6 +265,32 @@ void fill(Calibration& result) {
   }
 }
 
+std::vector<LackingRun> lacking_runs(const std::vector<MeasuredRun>& runs) {
+  std::set<std::pair<std::string, std::string>> all;
+  for (const MeasuredRun& run : runs) {
+    for (const MeasuredRow& row : run.rows) {
+      all.emplace(row.name, row.param);
+    }
+  }
+  std::vector<LackingRun> lacking;
+  for (const MeasuredRun& run : runs) {
+    std::set<std::string> own;
+    for (const MeasuredRow& row : run.rows) {
+      own.insert(row.name);
+    }
+    LackingRun here{run.file, all.size() - run.rows.size(), {}};
+    for (const auto& [name, param] : all) {
+      if (!own.contains(name) && (here.names.empty() || here.names.back() != name)) {
+        here.names.push_back(name);
+      }
+    }
+    if (here.rows > 0) {
+      lacking.push_back(std::move(here));
+    }
+  }
+  return lacking;
+}
+
 }  // namespace
 
 std::optional<double> CalibratedNumber::difference() const {
@@ -329,6 +356,7 @@ Result<Agreement> agreement_of(const std::vector<MeasuredRun>& runs) {
     }
   }
   Agreement agreement;
+  agreement.lacking = lacking_runs(runs);
   for (const auto& group : groups) {
     if (group.size() == 1) {
       ++agreement.in_one_run;

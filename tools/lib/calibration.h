@@ -51,10 +51,18 @@ struct RepeatedRow {
   double gap = 0.0;
 };
 
+/// What a run lacks of the rows that others have.
+struct LackingRun {
+  std::string file;
+  std::size_t rows = 0;
+  std::vector<std::string> names;  ///< of which it has no row at all, in alphabetical order
+};
+
 struct Agreement {
-  std::vector<RepeatedRow> rows;  ///< in the order of the first run
-  std::size_t overlapping = 0;    ///< rows with no gap
-  std::size_t in_one_run = 0;     ///< rows that only one run has
+  std::vector<RepeatedRow> rows;    ///< in the order of the first run
+  std::vector<LackingRun> lacking;  ///< runs that lack rows
+  std::size_t overlapping = 0;      ///< rows with no gap
+  std::size_t in_one_run = 0;       ///< rows that only one run has
 };
 
 /// How far runs repeat each other. Errors (kUsage): a row with two units.

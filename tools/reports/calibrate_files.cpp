@@ -35,9 +35,14 @@ Json agreement_json(const app::Agreement& agreement) {
           Json{{"name", row.name}, {"param", row.param}, {"unit", row.unit}, {"values", row.values}, {"gap", row.gap}});
     }
   }
+  Json lacking = Json::array();
+  for (const app::LackingRun& run : agreement.lacking) {
+    lacking.push_back(Json{{"run", run.file}, {"rows", run.rows}, {"names", run.names}});
+  }
   return Json{{"rows", agreement.rows.size()},
               {"overlapping", agreement.overlapping},
               {"in_one_run", agreement.in_one_run},
+              {"lacking", std::move(lacking)},
               {"apart", std::move(apart)}};
 }
 

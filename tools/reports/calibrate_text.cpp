@@ -100,6 +100,19 @@ std::string unfit_text(const CalibrationReport& report, const cli::Palette& pale
          "\n" + lines;
 }
 
+/// Which rows a run lacks, by name; numbers that they make rest on the other runs.
+std::string lacking_text(const app::LackingRun& run, bool all) {
+  constexpr std::size_t kShown = 8;
+  std::string text = fmt::format("{} lacks {} that others have", run.file, count_of(run.rows, "row"));
+  if (!run.names.empty()) {
+    const std::size_t shown = all ? run.names.size() : std::min(run.names.size(), kShown);
+    text +=
+        fmt::format(", all of {}{}", fmt::join(run.names.begin(), run.names.begin() + static_cast<long>(shown), ", "),
+                    shown < run.names.size() ? fmt::format(" and {} more", run.names.size() - shown) : "");
+  }
+  return paragraph("  ", text + ": their numbers rest on the other runs.");
+}
+
 std::string agreement_text(const CalibrationReport& report, bool all, const cli::Palette& palette) {
   if (!report.agreement) {
     return "";
@@ -118,6 +131,9 @@ std::string agreement_text(const CalibrationReport& report, bool all, const cli:
                                 "only.",
                                 count_of(report.agreement->rows.size(), "row"), report.agreement->overlapping,
                                 apart.size(), report.agreement->in_one_run));
+  for (const app::LackingRun& run : report.agreement->lacking) {
+    text += lacking_text(run, all);
+  }
   if (apart.empty()) {
     return text;
   }
