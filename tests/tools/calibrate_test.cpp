@@ -470,7 +470,7 @@ TEST_CASE("calibrate: two runs agree with themselves; what differs is listed", "
   REQUIRE(differ.exit_code == 0);
   CHECK(differ.out.find("furthest apart") == std::string::npos);  // all of them are shown
   CHECK(differ.out.find("6.25 %") != std::string::npos);          // 31 and 33
-  CHECK(differ.out.find("cta_interval") != std::string::npos);  // of what the other run lacks, by name
+  CHECK(differ.out.find("cta_interval") != std::string::npos);    // of what the other run lacks, by name
   CHECK(same.out.find("lacks") == std::string::npos);
 }
 
