@@ -143,7 +143,7 @@ TEST_CASE("machine code for another architecture is timed only if that is asked 
     require_refused(words, {"'yes' is not 'allow'"});
   };
   others({"trace", "record", "--ctas", "0", "--out", scratch.file("kernel.tst")});
-  others({"validate", "--ncu", TILESIM_TEST_PROFILES "/wide.csv", "--launch", "1"});
+  others({"validate", "--ncu", TILESIM_TEST_PROFILES "/wide.csv.zst", "--launch", "4"});
 }
 
 TEST_CASE("check gives the occupancy of a kernel in a cubin", "[cli]") {
