@@ -227,6 +227,7 @@ class Simulation {
     for (std::size_t i = 0; i < sms_.size(); ++i) {
       if (sms_[i] != nullptr) {
         result.sms[i] = sms_[i]->finish();
+        result.instructions += generators_.empty() ? result.sms[i].instructions : generators_[i].instructions();
       }
     }
     result.chip = memory_.counters();

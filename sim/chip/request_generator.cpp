@@ -25,6 +25,11 @@ bool is_moved_copy(const WarpPath& own, const WarpPath& other) {
   return true;
 }
 
+std::uint64_t instructions_of(std::span<const WarpPath> paths) {
+  return std::accumulate(paths.begin(), paths.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const WarpPath& path) { return sum + path.instructions; });
+}
+
 }  // namespace
 
 Scout::Scout(const isa::KernelStream& kernel) : kernel_(kernel) {
@@ -71,6 +76,7 @@ bool Scout::run_warp(isa::WarpStream& warp, WarpPath& path) {
     path.signature =
         mix(mix(path.signature ^ (std::uint64_t{mask} << 32 | place)) ^ (first - base) ^ std::rotl(last - base, 32));
   }
+  path.instructions = warp.executed();
   return true;
 }
 
@@ -89,6 +95,7 @@ bool RequestGenerators::start(std::uint32_t cta_ordinal, Running& running) {
     error_ = scout_.error();
     return false;
   }
+  instructions_ += instructions_of(own);
   // For each site the first warp that executes it; these warps, the first and the last are compared.
   std::vector<std::uint32_t> warps{0, static_cast<std::uint32_t>(own.size() - 1)};
   std::vector<std::size_t> user(scout_.site_count(), own.size());
@@ -112,6 +119,9 @@ bool RequestGenerators::start(std::uint32_t cta_ordinal, Running& running) {
       error_ = scout_.error();
       return false;
     }
+    if (!count(cta, own, warps, paths)) {
+      return false;
+    }
     bool moved = true;
     for (std::size_t i = 0; i < warps.size(); ++i) {
       moved = moved && is_moved_copy(own[warps[i]], paths[i]);
@@ -129,6 +139,26 @@ bool RequestGenerators::start(std::uint32_t cta_ordinal, Running& running) {
       }
     }
   }
+  return true;
+}
+
+bool RequestGenerators::count(std::uint64_t cta, std::span<const WarpPath> leader, std::span<const std::uint32_t> warps,
+                              std::span<const WarpPath> paths) {
+  bool same = true;
+  for (std::size_t i = 0; i < warps.size(); ++i) {
+    const WarpPath& own = leader[warps[i]];
+    same = same && own.signature == paths[i].signature && own.instructions == paths[i].instructions;
+  }
+  if (same) {
+    instructions_ += instructions_of(leader);
+    return true;
+  }
+  std::vector<WarpPath> all;
+  if (!scout_.run(cta, {}, all)) {
+    error_ = scout_.error();
+    return false;
+  }
+  instructions_ += instructions_of(all);
   return true;
 }
 

@@ -28,6 +28,7 @@ struct WarpPath {
   std::vector<std::uint64_t> base;  ///< by site: address of the first active lane at the first execution
   std::vector<bool> executed;       ///< by site
   std::uint64_t signature = 0;      ///< order of sites, lane masks and distances from the bases, mixed
+  std::uint64_t instructions = 0;   ///< all that the warp executes, as isa::WarpStream::executed()
 };
 
 /// Finds the paths of warps by emulating them to their end.
@@ -69,6 +70,8 @@ class RequestGenerators {
   /// `time`. False if a stream cannot go on.
   [[nodiscard]] bool end_cta(std::uint32_t cta_ordinal, Cycle time);
   [[nodiscard]] const Error& error() const { return error_; }
+  /// Warp instructions of the CTAs of leader and followers that have ended, as isa::WarpStream::executed() counts.
+  [[nodiscard]] std::uint64_t instructions() const { return instructions_; }
 
  private:
   struct Follower {
@@ -84,6 +87,9 @@ class RequestGenerators {
     std::vector<std::unique_ptr<isa::CtaStream>> emulated;  ///< by follower; null for moved copies
   };
   [[nodiscard]] bool start(std::uint32_t cta_ordinal, Running& running);
+  /// Adds the instructions of a follower's CTA, of which the paths of `warps` are known; false as for start().
+  [[nodiscard]] bool count(std::uint64_t cta, std::span<const WarpPath> leader, std::span<const std::uint32_t> warps,
+                           std::span<const WarpPath> paths);
   void repeat(Follower& follower, std::int64_t sectors, const GlobalAccessMark& mark,
               std::span<const model::LineAccess> lines, std::vector<MemoryRequest>& out) const;
   /// Sends the next access of a warp. `done` becomes true if there is none.
@@ -100,6 +106,7 @@ class RequestGenerators {
   AccessAnalyzer analyzer_;
   AccessSite ignored_;  ///< sites count for simulated SMs only
   model::GlobalFootprint footprint_;
+  std::uint64_t instructions_ = 0;
   Error error_;
 };
 

@@ -38,6 +38,9 @@ class WarpStream {
   [[nodiscard]] std::uint32_t next_index() const { return next_index_; }
   /// True once the whole warp has executed EXIT.
   [[nodiscard]] bool exited() const { return exited_; }
+  /// Warp instructions until exited() holds, those of loop trips that the stream passes over without reporting them
+  /// included. Meaningless before.
+  [[nodiscard]] std::uint64_t executed() const { return executed_; }
   /// Executes the next instruction and describes it in `out`. False when it cannot be executed (unknown behaviour, an
   /// access outside its allocation): then error() says why and the simulation ends.
   [[nodiscard]] virtual bool step(DynamicInstruction& out) = 0;
@@ -63,6 +66,7 @@ class WarpStream {
  protected:
   std::uint32_t next_index_ = 0;
   bool exited_ = false;
+  std::uint64_t executed_ = 0;
 };
 
 /// The warps of one CTA; owns their state.

@@ -55,8 +55,11 @@ std::vector<int> one_of_each(const SyntheticKernel& kernel) {
 }
 
 void check_same_traffic(const SyntheticKernel& kernel) {
-  const ChipCounters all = simulate_on(kernel, {}).chip;
-  const ChipCounters sampled = simulate_on(kernel, one_of_each(kernel)).chip;
+  const SimulationResult whole = simulate_on(kernel, {});
+  const SimulationResult part = simulate_on(kernel, one_of_each(kernel));
+  CHECK(part.instructions == whole.instructions);
+  const ChipCounters& all = whole.chip;
+  const ChipCounters& sampled = part.chip;
   CHECK(all.l2_read_sectors > 0);
   CHECK(sampled.l2_read_sectors == all.l2_read_sectors);
   CHECK(sampled.l2_write_sectors == all.l2_write_sectors);
@@ -90,6 +93,18 @@ TEST_CASE("a ragged edge: lanes, warps and whole accesses switched off in some C
     return cta % 50 == 0 && index == 1 ? 0U : ~0U;
   };
   check_same_traffic(kernel);
+}
+
+TEST_CASE("instructions of all CTAs are counted, also of those that execute more or fewer") {
+  SyntheticKernel kernel = kernel_of(65536);
+  kernel.mask = [](std::uint32_t, std::uint64_t cta, int) { return cta % 7 == 0 ? 0xffU : ~0U; };
+  kernel.trips_of = [](std::uint64_t cta) { return cta % 7 == 0 ? 2 : cta % 5 == 0 ? 6 : 4; };
+  std::uint64_t expected = 0;
+  for (std::uint64_t cta = 0; cta < kernel.ctas.count(); ++cta) {
+    expected += kernel.threads.count() / isa::kWarpSize * (5 * kernel.trips_of(cta) + 1);
+  }
+  CHECK(simulate_on(kernel, {}).instructions == expected);
+  CHECK(simulate_on(kernel, one_of_each(kernel)).instructions == expected);
 }
 
 TEST_CASE("a leader at the edge whose followers are not: nothing is lost") {

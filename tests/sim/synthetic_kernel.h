@@ -21,6 +21,8 @@ struct SyntheticKernel final : isa::KernelStream {
   isa::Dim3 threads{32, 1, 1};
   std::uint64_t trips =
       1;  ///< executions of the loop that ends at each branch; the branch goes to its target that often less one
+  /// What a CTA's `trips` are when they are not those of all.
+  std::function<std::uint64_t(std::uint64_t cta)> trips_of;
   AddressOf address = [](auto, auto, auto, auto, int lane) { return static_cast<std::uint64_t>(lane) * 4; };
   /// Active lanes of an execution of a memory instruction or barrier.
   using MaskOf = std::function<std::uint32_t(std::uint32_t index, std::uint64_t cta, int warp)>;
@@ -57,12 +59,14 @@ struct SyntheticKernel final : isa::KernelStream {
 
 class SyntheticWarp final : public isa::WarpStream {
  public:
-  SyntheticWarp(const SyntheticKernel& kernel, std::uint64_t cta, int warp) : kernel_(kernel), cta_(cta), warp_(warp) {}
+  SyntheticWarp(const SyntheticKernel& kernel, std::uint64_t cta, int warp)
+      : kernel_(kernel), cta_(cta), warp_(warp), trips_(kernel.trips_of ? kernel.trips_of(cta) : kernel.trips) {}
   [[nodiscard]] bool step(isa::DynamicInstruction& out) override {
     const isa::Instruction& inst = kernel_.code.instructions[next_index_];
     out.index = next_index_;
     out.active_mask = ~0U;
-    out.branch_taken = inst.control == isa::ControlOp::kBranch && trip_ + 1 < kernel_.trips;
+    ++executed_;
+    out.branch_taken = inst.control == isa::ControlOp::kBranch && trip_ + 1 < trips_;
     if (isa::carries_addresses(inst) || inst.control == isa::ControlOp::kBarrier) {
       out.active_mask = kernel_.mask(out.index, cta_, warp_);
     }
@@ -82,6 +86,7 @@ class SyntheticWarp final : public isa::WarpStream {
   const SyntheticKernel& kernel_;
   std::uint64_t cta_;
   int warp_;
+  std::uint64_t trips_;
   std::uint64_t trip_ = 0;
   Error error_;
 };

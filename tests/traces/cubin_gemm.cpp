@@ -53,7 +53,7 @@ CubinKernel only_kernel(const std::string& path) {
 LaunchParameters launch_of(const CubinKernel& kernel, const Gemm& gemm) {
   LaunchParameters launch;
   launch.grid = {static_cast<std::uint32_t>((gemm.n + gemm.bn - 1) / gemm.bn),
-                 static_cast<std::uint32_t>((gemm.m + gemm.bm - 1) / gemm.bm), 1};
+                 static_cast<std::uint32_t>((gemm.m + gemm.bm - 1) / gemm.bm), static_cast<std::uint32_t>(gemm.parts)};
   launch.block.x = static_cast<std::uint32_t>(gemm.threads);
   constexpr std::uint64_t kDynamic = 200 * 1024;  // kernels without static shared memory take theirs at the launch
   launch.shared_bytes = kernel.static_shared_bytes != 0 ? kernel.static_shared_bytes : kDynamic;
@@ -61,7 +61,7 @@ LaunchParameters launch_of(const CubinKernel& kernel, const Gemm& gemm) {
   const auto arguments = parse_arguments(
       "i32:" + std::to_string(gemm.m) + ",i32:" + std::to_string(gemm.n) + ",i32:" + std::to_string(gemm.k) +
       ",ptr:" + std::to_string(bytes * gemm.m * gemm.k) + ",ptr:" + std::to_string(bytes * gemm.k * gemm.n) +
-      ",ptr:" + std::to_string(4 * gemm.m * gemm.n) + ",f32:1,f32:0");
+      ",ptr:" + std::to_string(4 * gemm.m * gemm.n * gemm.parts) + ",f32:1,f32:0");
   REQUIRE(arguments.has_value());
   launch.arguments = *arguments;
   return launch;
@@ -81,17 +81,20 @@ void check_product(const DecodedKernel& kernel, const LaunchParameters& launch, 
   const std::span<const float> c{reinterpret_cast<const float*>(result.data()), result.size() / sizeof(float)};
   const auto at = [](int index) { return static_cast<std::size_t>(index); };
   std::size_t wrong = 0;
-  for (int i = 0; i < gemm.m; ++i) {
+  const int depth = gemm.k / gemm.parts;
+  for (int line = 0; line < gemm.parts * gemm.m; ++line) {
+    const int i = line % gemm.m;
+    const int part = line / gemm.m;
     for (int j = 0; j < gemm.n; ++j) {
       double sum = 0;
       double magnitude = 0;
-      for (int l = 0; l < gemm.k; ++l) {
+      for (int l = part * depth; l < (part + 1) * depth; ++l) {
         const double term = a[at(gemm.transposed_a ? l * gemm.m + i : i * gemm.k + l)] *
                             b[at(gemm.transposed_b ? j * gemm.k + l : l * gemm.n + j)];
         sum += term;
         magnitude += std::abs(term);
       }
-      wrong += std::abs(c[at(i * gemm.n + j)] - sum) <= gemm.k * 0x1p-24 * magnitude ? 0 : 1;
+      wrong += std::abs(c[at(line * gemm.n + j)] - sum) <= depth * 0x1p-24 * magnitude ? 0 : 1;
     }
   }
   CHECK(wrong == 0);

@@ -21,6 +21,7 @@ struct Gemm {
   int n = 0;
   int k = 0;
   model::DataType dtype = model::DataType::kF32;  ///< of A and B; C is FP32
+  int parts = 1;                                  ///< of K, whose products lie behind each other in C
 };
 
 /// The kernel of a cubin that has one; fails the test otherwise.

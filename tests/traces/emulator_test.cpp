@@ -151,7 +151,9 @@ TEST_CASE("stepping to global accesses gives the same accesses as stepping throu
     isa::DynamicInstruction global;
     isa::WarpStream& slow = whole->warp(3);
     isa::WarpStream& fast = quick->warp(3);
+    std::uint64_t steps = 0;
     while (!slow.exited()) {
+      ++steps;
       REQUIRE(slow.step(instruction));
       if (isa::is_global(kernel->program().instructions[instruction.index].memory) && instruction.active_mask != 0) {
         REQUIRE(fast.step_to_global(kernel->program(), global));
@@ -161,6 +163,8 @@ TEST_CASE("stepping to global accesses gives the same accesses as stepping throu
     REQUIRE(fast.step_to_global(kernel->program(), global));
     CHECK(global.active_mask == 0);
     CHECK(fast.exited());
+    CHECK(slow.executed() == steps);
+    CHECK(fast.executed() == steps);
   }
 }
 

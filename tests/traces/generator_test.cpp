@@ -258,7 +258,9 @@ TEST_CASE("a stream that steps from one global access to the next makes the same
     const auto fast = kernel->open(0, nullptr);
     for (int w = 0; w < slow->warp_count(); ++w) {
       isa::DynamicInstruction jump;
+      std::uint64_t steps = 0;
       walk(*kernel, slow->warp(w), [&](const isa::Instruction& inst, const isa::DynamicInstruction& dynamic) {
+        ++steps;
         if (isa::is_global(inst.memory) && dynamic.active_mask != 0) {
           RC_ASSERT(fast->warp(w).step_to_global(kernel->program(), jump));
           RC_ASSERT(jump.index == dynamic.index);
@@ -268,6 +270,8 @@ TEST_CASE("a stream that steps from one global access to the next makes the same
       });
       RC_ASSERT(fast->warp(w).step_to_global(kernel->program(), jump));
       RC_ASSERT(jump.active_mask == 0U);
+      RC_ASSERT(slow->warp(w).executed() == steps);
+      RC_ASSERT(fast->warp(w).executed() == steps);
     }
   });
   CHECK(holds);

@@ -91,6 +91,7 @@ std::uint64_t agreeing(isa::CtaStream& expected, isa::CtaStream& got, const isa:
       }
       ++count;
     }
+    CHECK(got.warp(w).executed() == expected.warp(w).executed());
   }
   return count;
 }

@@ -46,12 +46,11 @@ class IdealWarp final : public isa::WarpStream {
   [[nodiscard]] const Error& error() const override { return base_->error(); }
 
   [[nodiscard]] bool step_to_global(const isa::Program& program, isa::DynamicInstruction& out) override {
-    if (freedom_.global) {  // there is none: the rest of the warp concerns nobody
-      exited_ = true;
-      out.active_mask = 0;
-      return true;
+    bool done = base_->step_to_global(program, out);
+    while (freedom_.global && done && !base_->exited()) {  // there is none: the warp runs to its end
+      done = base_->step_to_global(program, out);
     }
-    const bool done = base_->step_to_global(program, out);
+    out.active_mask = freedom_.global ? 0 : out.active_mask;
     follow();
     return done;
   }
@@ -60,6 +59,7 @@ class IdealWarp final : public isa::WarpStream {
   void follow() {
     next_index_ = base_->next_index();
     exited_ = base_->exited();
+    executed_ = base_->executed();
   }
 
   /// Lays the lanes side by side; where the real pattern lets neighbouring lanes share a word, so that phases merge,

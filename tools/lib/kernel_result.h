@@ -76,7 +76,7 @@ struct KernelResult {
   double flops = 0.0;
   model::DataType math = model::DataType::kF32;  ///< type whose pipe the peak is of
   double peak_flops_per_second = 0.0;            ///< of that pipe, all SMs, at clock_mhz
-  double instructions = 0.0;
+  double instructions = 0.0;                     ///< executed by all warps of the launch; not extrapolated
   std::array<double, sim::kWarpStateCount> state_per_issue{};  ///< warp cycles per issued instruction
   double barrier_share = 0.0;                                  ///< barrier cycles over all warp cycles
   std::vector<SiteReport> sites;

@@ -76,7 +76,7 @@ void add(RunTotals& t, const sim::SmCounters& sm, double w) {
   }
 }
 
-/// Every number of a RunTotals, in a fixed order, for extrapolation.
+/// Every number of a RunTotals that grows with the trips that run, in a fixed order, for extrapolation.
 std::vector<double*> numbers(RunTotals& t) {
   std::vector<double*> all{&t.active_cycles,   &t.elapsed_cycles,   &t.warp_cycles,     &t.instructions,
                            &t.flops,           &t.data_pipe_cycles, &t.l1_load_sectors, &t.l1_load_hits,
@@ -117,6 +117,7 @@ class Runner {
       add(outcome.totals, sm, r.weight);
       outcome.instructions += sm.instructions;
     }
+    outcome.totals.executed = static_cast<double>(simulated->instructions);
     outcome.totals.elapsed_cycles = static_cast<double>(simulated->elapsed_cycles);
     outcome.totals.l2_read_sectors = static_cast<double>(simulated->chip.l2_read_sectors);
     outcome.totals.l2_read_hits = static_cast<double>(simulated->chip.l2_read_sector_hits);

@@ -3,6 +3,7 @@
 // Default mode: one SM per number of CTAs that SMs get (floor and ceiling) runs every instruction with all its CTAs;
 // the other SMs are request generators. If the main loop is long, two runs with part of its trips give a line that is
 // extended to all of them; skipped trips are emulated without timing. Detailed mode: every SM, every trip.
+// Instructions executed are not scaled: the streams of all CTAs are counted.
 #pragma once
 
 #include <array>
@@ -36,7 +37,8 @@ struct RunTotals {
   double active_cycles = 0.0;   ///< summed over all SMs
   double elapsed_cycles = 0.0;  ///< first CTA start to last CTA end
   double warp_cycles = 0.0;
-  double instructions = 0.0;
+  double instructions = 0.0;  ///< of the simulated SMs, scaled as the other counters
+  double executed = 0.0;      ///< warp instructions of the whole launch, as sim::SimulationResult::instructions
   double flops = 0.0;
   std::array<double, sim::kWarpStateCount> states{};
   double data_pipe_cycles = 0.0;

@@ -48,7 +48,7 @@ void add_counter_metrics(KernelResult& r, const RunTotals& t) {
   add("sm__cycles_active.avg", r.cycles_active_avg, "cycles");
   add("sm__cycles_elapsed.max", r.cycles_elapsed_max, "cycles");
   add("gpu__time_duration.sum", r.seconds * 1e9, "ns");
-  add("smsp__inst_executed.sum", t.instructions, "instructions");
+  add("smsp__inst_executed.sum", t.executed, "instructions");
   for (int s = 0; s < sim::kWarpStateCount; ++s) {
     add(fmt::format("smsp__average_warps_issue_stalled_{}_per_issue_active.ratio",
                     sim::to_string(static_cast<sim::WarpState>(s))),
@@ -80,7 +80,7 @@ void fill(KernelResult& r, const RunTotals& t, const isa::Program& program) {
   r.cycles_elapsed_max = t.elapsed_cycles + r.gpu.device.kernel_launch_cycles;
   r.seconds = r.cycles_elapsed_max / (r.clock_mhz * 1e6);
   r.flops = t.flops;
-  r.instructions = t.instructions;
+  r.instructions = t.executed;
   r.peak_flops_per_second = model::peak_flops_per_second(r.gpu, r.math, r.clock_mhz);
   for (std::size_t s = 0; s < r.state_per_issue.size(); ++s) {
     r.state_per_issue[s] = t.instructions > 0.0 ? t.states[s] / t.instructions : 0.0;

@@ -10,8 +10,6 @@
 #include <mutex>
 #include <thread>
 
-#include "tools/lib/prepared_kernel.h"
-
 namespace tilesim::app {
 
 namespace {
@@ -122,14 +120,15 @@ CodeFormat format_of(std::filesystem::path file) {
   return file.extension() == ".sass" ? CodeFormat::kListing : CodeFormat::kCubin;
 }
 
-Result<PreparedKernel> prepare_estimated(const model::GpuSpec& gpu, const Task& task) {
-  if (!task.recording->configuration) {
-    return fail(ErrorKind::kUsage, fmt::format("no code is generated for family {}", task.recording->family),
+Result<PreparedKernel> prepare_estimated(const model::GpuSpec& gpu, const traces::Recording& recording,
+                                         const traces::RecordedRun& run) {
+  if (!recording.configuration) {
+    return fail(ErrorKind::kUsage, fmt::format("no code is generated for family {}", recording.family),
                 "replay its recorded code");
   }
   RunRequest request;
-  request.config = *task.recording->configuration;
-  request.problem = task.run->problem;
+  request.config = *recording.configuration;
+  request.problem = run.problem;
   return prepare_tile(gpu, request);
 }
 
@@ -149,25 +148,26 @@ Result<std::optional<int>> carveout_of(const traces::RecordedRun& run) {
   return static_cast<int>(bytes / kBytesPerKb);
 }
 
-Result<PreparedKernel> prepare_compiled(const model::GpuSpec& gpu, const Task& task) {
-  const traces::RecordedCode& code = task.recording->codes.at(task.run->code);
+Result<PreparedKernel> prepare_compiled(const model::GpuSpec& gpu, const traces::Recording& recording,
+                                        const traces::RecordedRun& run) {
+  const traces::RecordedCode& code = recording.codes.at(run.code);
   if (const auto same = traces::check_code(code); !same) {
     return tl::unexpected<Error>(same.error());
   }
   ReplayRequest request;
   request.file = code.file.string();
   request.format = format_of(code.file);
-  request.kernel = task.recording->symbol;
-  request.grid = task.run->grid;
-  request.block = task.run->block;
-  request.arguments = task.run->arguments;
-  request.shared_bytes = task.run->shared_bytes;
+  request.kernel = recording.symbol;
+  request.grid = run.grid;
+  request.block = run.block;
+  request.arguments = run.arguments;
+  request.shared_bytes = run.shared_bytes;
   if (request.format == CodeFormat::kCubin) {
     request.shared_bytes -= code.static_shared_bytes;
   } else {
     request.registers = code.registers;
   }
-  const auto carveout = carveout_of(*task.run);
+  const auto carveout = carveout_of(run);
   if (!carveout) {
     return tl::unexpected<Error>(carveout.error());
   }
@@ -177,7 +177,7 @@ Result<PreparedKernel> prepare_compiled(const model::GpuSpec& gpu, const Task& t
 
 void simulate(const model::GpuSpec& gpu, const Task& task, const ValidationRequest& request, ValidationRow& row) {
   row.clock_mhz = request.clock_mhz.value_or(task.recording->clock_mhz(*task.run));
-  const auto prepared = row.code == CodeKind::kEstimated ? prepare_estimated(gpu, task) : prepare_compiled(gpu, task);
+  const auto prepared = prepare_run(gpu, *task.recording, *task.run, row.code);
   if (!prepared) {
     row.failure = prepared.error();
     return;
@@ -241,6 +241,11 @@ class Pool {
 const char* to_string(CodeKind kind) { return kind == CodeKind::kEstimated ? "estimated" : "compiled"; }
 
 const char* to_string(traces::Part part) { return part == traces::Part::kDevelopment ? "development" : "locked"; }
+
+Result<PreparedKernel> prepare_run(const model::GpuSpec& gpu, const traces::Recording& recording,
+                                   const traces::RecordedRun& run, CodeKind code) {
+  return code == CodeKind::kEstimated ? prepare_estimated(gpu, recording, run) : prepare_compiled(gpu, recording, run);
+}
 
 Result<std::vector<ValidationRow>> validate(const model::GpuSpec& gpu, const std::vector<traces::Recording>& recordings,
                                             const ValidationRequest& request) {

@@ -14,6 +14,7 @@
 #include "model/result.h"
 #include "tools/lib/counters.h"
 #include "tools/lib/kernel_run.h"
+#include "tools/lib/prepared_kernel.h"
 #include "traces/recorded/recording.h"
 
 namespace tilesim::app {
@@ -63,6 +64,11 @@ struct ValidationRow {
 
 /// Name of the event median with flushed caches among the counters, in ns.
 inline constexpr const char* kEventFlushed = "tilesim__event_median_flushed.ns";
+
+/// A recorded run as it is simulated from one kind of code. Errors: no generator or no code for it, code that is
+/// missing or not the one that was measured, prepare_tile()'s and prepare_replay()'s.
+[[nodiscard]] Result<PreparedKernel> prepare_run(const model::GpuSpec& gpu, const traces::Recording& recording,
+                                                 const traces::RecordedRun& run, CodeKind code);
 
 /// Simulates what was asked, in the order of the recordings; the result does not depend on the number of threads. The
 /// parts are those of the whole of `recordings`, whatever is chosen of it. A run that cannot be simulated is a row with

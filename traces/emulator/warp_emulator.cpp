@@ -61,6 +61,7 @@ void WarpEmulator::start(const WarpContext& context, const WarpPosition& positio
   local_.clear();
   next_index_ = 0;
   exited_ = false;
+  executed_ = 0;
 }
 
 bool WarpEmulator::refuse(std::uint32_t index, const std::string& why, const char* remedy) {
@@ -78,6 +79,7 @@ bool WarpEmulator::step(isa::DynamicInstruction& out) {
   out.index = next_index_;
   out.active_mask = guarded(step);
   out.branch_taken = false;
+  ++executed_;
   if (step.action == Action::kNothing) {
     ++next_index_;
     return true;
@@ -328,7 +330,9 @@ bool WarpEmulator::run_to_branch(BranchEvent& out) {
   isa::DynamicInstruction unseen;
   out.taken = false;
   while (!exited_) {
-    next_index_ = program.next_slice[next_index_];
+    const std::uint32_t next = program.next_slice[next_index_];
+    executed_ += next - next_index_ + 1;
+    next_index_ = next;
     const Step step = program.steps[next_index_];
     unseen.index = next_index_;
     unseen.active_mask = guarded(step);
@@ -346,8 +350,10 @@ bool WarpEmulator::run_to_branch(BranchEvent& out) {
 bool WarpEmulator::skip_straight_trips(const std::vector<std::uint32_t>& body) {
   const TripSkip& skip = *context_->skip;
   const MicroProgram& program = *context_->program;
+  const std::uint32_t trip = skip.branch - branch_operation(skip.branch).target + 1;
   bool taken = true;
   for (std::uint64_t passed = 0; passed < skip.trips && taken; ++passed) {
+    executed_ += trip;
     for (const std::uint32_t index : body) {
       if (!perform(index)) {
         return false;
@@ -383,7 +389,9 @@ bool WarpEmulator::skip_trips() {
 
 bool WarpEmulator::step_to_global(const isa::Program& /*program*/, isa::DynamicInstruction& out) {
   while (!exited_) {
-    next_index_ = context_->program->next_global[next_index_];
+    const std::uint32_t next = context_->program->next_global[next_index_];
+    executed_ += next - next_index_;
+    next_index_ = next;
     const Action action = context_->program->steps[next_index_].action;
     if (!step(out)) {
       return false;

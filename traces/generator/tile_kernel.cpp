@@ -91,6 +91,7 @@ class TileWarp final : public isa::WarpStream {
     trip_ = 0;
     next_index_ = 0;
     exited_ = false;
+    executed_ = 0;
   }
 
   [[nodiscard]] bool step(isa::DynamicInstruction& out) override {
@@ -99,6 +100,7 @@ class TileWarp final : public isa::WarpStream {
     out.index = next_index_;
     out.active_mask = ~0U;
     out.branch_taken = false;
+    ++executed_;
     if (inst.memory != isa::MemoryOp::kNone) {
       describe(out);
     }
@@ -110,18 +112,25 @@ class TileWarp final : public isa::WarpStream {
   [[nodiscard]] bool step_to_global(const isa::Program&, isa::DynamicInstruction& out) override {
     while (!exited_) {
       const std::uint32_t global = impl_->next_global[next_index_];
+      if (next_index_ < impl_->code.loop_begin && global >= impl_->code.loop_begin && impl_->trips == 0) {
+        pass_to(impl_->code.loop_begin);
+        next_index_ = impl_->code.loop_end;
+        continue;
+      }
       if (next_index_ < impl_->code.loop_end && global >= impl_->code.loop_end &&
           next_index_ >= impl_->code.loop_begin) {
-        next_index_ = impl_->code.loop_end - 1;
+        pass_to(impl_->code.loop_end - 1);
+        ++executed_;  // the branch
         bool taken = false;
         advance(taken);
         continue;
       }
       if (global == impl_->code.references.size()) {
+        pass_to(global);
         exited_ = true;
         break;
       }
-      next_index_ = global;
+      pass_to(global);
       if (!step(out)) {
         return false;
       }
@@ -148,6 +157,17 @@ class TileWarp final : public isa::WarpStream {
     impl_->accesses.describe(reference.access, warp_, position_, slice(reference.slice), out);
   }
 
+  /// To an instruction further on without reporting those before it; the loop, if it lies between, goes round.
+  void pass_to(std::uint32_t to) {
+    executed_ += to - next_index_;
+    if (next_index_ < impl_->code.loop_begin && to >= impl_->code.loop_end) {
+      executed_ += (static_cast<std::uint64_t>(impl_->trips) - 1) * body();
+    }
+    next_index_ = to;
+  }
+
+  [[nodiscard]] std::uint64_t body() const { return impl_->code.loop_end - impl_->code.loop_begin; }
+
   /// To the next instruction; `taken` says whether the loop goes on.
   void advance(bool& taken) {
     const TileCode& code = impl_->code;
@@ -159,7 +179,10 @@ class TileWarp final : public isa::WarpStream {
       return;
     }
     ++trip_;
-    trip_ += trip_ == impl_->skip_after ? impl_->skip : 0;
+    if (trip_ == impl_->skip_after) {
+      trip_ += impl_->skip;
+      executed_ += static_cast<std::uint64_t>(impl_->skip) * body();
+    }
     taken = trip_ < impl_->trips;
     next_index_ = taken ? code.loop_begin : code.loop_end;
   }

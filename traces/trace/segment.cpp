@@ -113,6 +113,7 @@ bool SegmentCursor::read_run(std::uint8_t tag, Item& out) {
     return refuse(fmt::format("instruction {} has no addresses", limits_.next_memory[out.index]));
   }
   out.count = static_cast<std::uint32_t>(count);
+  instructions_ += count;
   at_ = bytes_.size() - reader.left();
   state_.index = out.index + out.count;
   state_.mask = out.mask;
@@ -124,6 +125,7 @@ bool SegmentCursor::read_access(std::uint8_t tag, Item& out) {
   out.kind = ItemKind::kAccess;
   out.taken = false;
   out.count = 1;
+  ++instructions_;
   out.index = (tag & kNewIndex) != 0 ? static_cast<std::uint32_t>(reader.number()) : state_.index;
   out.mask = (tag & kNewMask) != 0 ? static_cast<std::uint32_t>(reader.fixed(4)) : state_.mask;
   const std::uint64_t pattern = reader.number();
@@ -157,7 +159,7 @@ bool SegmentCursor::enter_loop() {
   if (reader.failed() || trips == 0 || size == 0 || begin > end || size > end - begin || depth_ == loops_.size()) {
     return refuse(fmt::format("a loop of {} trips and {} bytes", trips, size));
   }
-  loops_[depth_++] = Loop{begin, begin + static_cast<std::size_t>(size), 0, trips, branches_, state_};
+  loops_[depth_++] = Loop{begin, begin + static_cast<std::size_t>(size), 0, trips, branches_, instructions_, state_};
   at_ = begin;
   return true;
 }
@@ -170,6 +172,7 @@ void SegmentCursor::leave_trips() {
       at_ = loop.begin;
       state_ = loop.state;
       loop.branches = branches_;
+      loop.instructions = instructions_;
       return;
     }
     --depth_;
@@ -193,6 +196,7 @@ void SegmentCursor::pass_trips(std::uint64_t& executions) {
   const std::uint64_t passed = std::min(executions / each, left - 1);
   loop.trip += passed;
   executions -= passed * each;
+  instructions_ += passed * (instructions_ - loop.instructions);
 }
 
 bool SegmentCursor::next(Item& out) {

@@ -57,13 +57,16 @@ class SegmentCursor {
   /// At the end of a trip: passes over further trips of that loop that hold no more than `executions` of the counted
   /// branch, as many as the trip before says, but not over the last one. Takes them off `executions`.
   void pass_trips(std::uint64_t& executions);
+  /// Instructions of all items that were read or passed over.
+  [[nodiscard]] std::uint64_t instructions() const { return instructions_; }
 
  private:
   struct Loop {
     std::size_t begin = 0, end = 0;  ///< of the body
     std::uint64_t trip = 0, trips = 0;
-    std::uint64_t branches = 0;  ///< executions of the counted branch before the present trip
-    DecodingState state;         ///< at the body's begin
+    std::uint64_t branches = 0;      ///< executions of the counted branch before the present trip
+    std::uint64_t instructions = 0;  ///< those before the present trip
+    DecodingState state;             ///< at the body's begin
   };
 
   [[nodiscard]] bool refuse(std::string problem);
@@ -81,6 +84,7 @@ class SegmentCursor {
   std::array<Loop, kLoopDepth> loops_;
   std::size_t depth_ = 0;
   std::uint64_t branches_ = 0;
+  std::uint64_t instructions_ = 0;
   std::string problem_;
 };
 

@@ -137,6 +137,7 @@ class TraceWarp final : public isa::WarpStream {
     offset_ = found->offset;
     next_block_ = found->behind;
     last_segment_ = segment->last;
+    executed_ += cursor_.instructions();
     cursor_ = SegmentCursor(block_->part(*segment), trace_->limits(), block_->patterns.size());
     return true;
   }
@@ -157,6 +158,7 @@ class TraceWarp final : public isa::WarpStream {
       }
       if (last_segment_) {
         exited_ = true;
+        executed_ += cursor_.instructions();
         return false;
       }
       if (!load()) {
