@@ -67,6 +67,7 @@
   FIELD(commit_latency, Int, "cycles", 1, 1000, "LDGDEPBAR with no copy outstanding, issue to its scoreboard") \
   FIELD(copy_latency, Int, "cycles", 1, 1000, "LDGSTS.128, L1 hit, no conflict, issue to its group's scoreboard") \
   FIELD(copy_lookup_interval, Int, "cycles", 1, 64, "between address phases of LDGSTS, whole SM") \
+  FIELD(word_copy_miss_interval, Real, "cycles", 0.1, 64, "between lines that LDGSTS of 4 or 8 bytes a lane asks the L2 for, whole SM") \
   FIELD(copies_waiting, Int, "requests", 1, 1000, "LDGSTS between the MIO queue of a sub-partition and their requests to the L2") \
   FIELD(bypass_request_interval, Real, "cycles", 0.1, 64, "between requests of LDGSTS.BYPASS to the L2, whole SM") \
   FIELD(bypass_latency, Int, "cycles", 1, 10000, "LDGSTS.BYPASS: last data back in the SM to the end of the group")

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cassert>
+#include <vector>
 
 namespace tilesim::model {
 namespace {
@@ -137,6 +138,75 @@ CopyWavefronts copy_wavefronts(std::span<const std::uint32_t, 32> byte_addresses
   }
   while (left_over != 0) {
     left_over = fill(left_over);
+  }
+  return out;
+}
+
+namespace {
+
+// The lanes of `group` have data of one line; how long each bank is busy with them.
+std::array<int, 32> bank_turns(std::span<const std::uint32_t, 32> addresses, std::uint32_t group, unsigned words) {
+  std::array<std::vector<std::uint32_t>, 32> rows;
+  for (; group != 0; group &= group - 1) {
+    const std::uint32_t address = addresses[static_cast<std::size_t>(std::countr_zero(group))];
+    for (unsigned word = 0; word < words; ++word) {
+      std::vector<std::uint32_t>& bank = rows[(address / 4 + word) % 32];
+      if (std::find(bank.begin(), bank.end(), address >> kRowShift) == bank.end()) {
+        bank.push_back(address >> kRowShift);
+      }
+    }
+  }
+  std::array<int, 32> turns{};
+  std::transform(rows.begin(), rows.end(), turns.begin(),
+                 [](const auto& bank) { return static_cast<int>(bank.size()); });
+  return turns;
+}
+
+// Wavefronts of lines that come together.
+int pipelined(std::span<const std::array<int, 32>> lines) {
+  std::array<int, 32> free{};
+  int start = -1;
+  for (const std::array<int, 32>& turns : lines) {
+    ++start;
+    for (std::size_t bank = 0; bank < turns.size(); ++bank) {
+      start = turns[bank] != 0 ? std::max(start, free[bank]) : start;
+    }
+    for (std::size_t bank = 0; bank < turns.size(); ++bank) {
+      free[bank] = turns[bank] != 0 ? start + turns[bank] : free[bank];
+    }
+  }
+  return *std::max_element(free.begin(), free.end());
+}
+
+}  // namespace
+
+WordCopyWavefronts word_copy_wavefronts(std::span<const std::uint32_t, 32> byte_addresses,
+                                        std::span<const std::uint64_t, 32> lines, std::uint32_t active_mask,
+                                        int access_bytes) {
+  constexpr std::size_t kTogether = 4;
+  const Shape shape = shape_of(access_bytes);
+  const auto words = static_cast<unsigned>(std::max(access_bytes, 4)) / 4;
+  WordCopyWavefronts out;
+  for (int first = 0; first < 32; first += shape.lanes_per_phase) {
+    std::uint32_t left =
+        active_mask & (shape.lanes_per_phase == 32 ? ~0U : ((1U << shape.lanes_per_phase) - 1U) << first);
+    out.phases += left != 0 ? 1 : 0;
+    std::vector<std::array<int, 32>> turns;
+    while (left != 0) {
+      const std::uint64_t line = lines[static_cast<std::size_t>(std::countr_zero(left))];
+      std::uint32_t group = 0;
+      for (std::uint32_t rest = left; rest != 0; rest &= rest - 1) {
+        group |= lines[static_cast<std::size_t>(std::countr_zero(rest))] == line ? rest & (0U - rest) : 0U;
+      }
+      turns.push_back(bank_turns(byte_addresses, group, words));
+      left &= ~group;
+    }
+    const std::span<const std::array<int, 32>> all(turns);
+    out.together += pipelined(all);
+    for (std::size_t at = 0; at < all.size(); at += kTogether) {
+      out.by_fours += pipelined(all.subspan(at, std::min(kTogether, all.size() - at)));
+      ++out.fours;
+    }
   }
   return out;
 }

@@ -52,12 +52,29 @@ struct CopyWavefronts {
   [[nodiscard]] constexpr Wavefronts total() const { return {count, phases, phases}; }
 };
 
-/// LDGSTS. The lanes of a phase that find their banks free, in order of the lanes, make one wavefront; those left over
-/// from all phases are packed first fit, whatever phase they are of. Source: Nsight Compute's counters of the
-/// calibration kernels: 8 rows of 64 bytes, rows 80 bytes apart in shared memory, take 5 wavefronts in the tag stage (8
-/// by the rule of stores) and 20 sectors; H200 microbenchmarks: as stores where nothing or all is in conflict.
+/// LDGSTS of 16 bytes a lane. The lanes of a phase that find their banks free, in order of the lanes, make one
+/// wavefront; those left over from all phases are packed first fit, whatever phase they are of. Source: Nsight
+/// Compute's counters of the calibration kernels: 8 rows of 64 bytes, rows 80 bytes apart in shared memory, take 5
+/// wavefronts in the tag stage (8 by the rule of stores) and 20 sectors; H200 microbenchmarks: as stores where nothing
+/// or all is in conflict.
 [[nodiscard]] CopyWavefronts copy_wavefronts(std::span<const std::uint32_t, 32> byte_addresses,
                                              std::uint32_t active_mask, int access_bytes);
+
+/// Wavefronts that LDGSTS of 4 or 8 bytes a lane takes to write to shared memory.
+struct WordCopyWavefronts {
+  int together = 0;  ///< all lines are in the L1
+  int by_fours = 0;  ///< they are waited for: each four lines are written on their own
+  int fours = 0;     ///< groups of four lines, the last one maybe of less
+  int phases = 0;    ///< as in Wavefronts
+};
+
+/// LDGSTS of 4 or 8 bytes a lane. `lines`: what tells the lines of the lanes' data apart. In the order of the lines'
+/// first lanes, one line begins per wavefront, as soon as the banks that it writes are free; its lanes follow each
+/// other in their banks, beside those of other lines. Halves of 8-byte copies follow each other. Source: H200
+/// microbenchmarks, traces/calibration/h200/copy_words.csv (l1tex__data_pipe_lsu_wavefronts_mem_shared).
+[[nodiscard]] WordCopyWavefronts word_copy_wavefronts(std::span<const std::uint32_t, 32> byte_addresses,
+                                                      std::span<const std::uint64_t, 32> lines,
+                                                      std::uint32_t active_mask, int access_bytes);
 
 /// LDSM or STSM of `matrices` (1, 2 or 4) 8x8 matrices of 16-bit elements: `row_addresses` holds 8 byte addresses of
 /// 16-byte rows per matrix, matrix by matrix (lane 8*m+r gives row r of matrix m).

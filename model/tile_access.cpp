@@ -54,6 +54,15 @@ std::string_view width_suffix(std::int64_t bytes) {
   }
 }
 
+/// Copies of single words wait for the sectors that the first of them asks for.
+Wavefronts async_wavefronts(const SharedLanes& addresses, const std::array<std::uint64_t, kLanes>& lines, int bytes) {
+  if (bytes >= 16) {
+    return copy_wavefronts(addresses, kAllLanes, bytes).total();
+  }
+  const WordCopyWavefronts copy = word_copy_wavefronts(addresses, lines, kAllLanes, bytes);
+  return {copy.by_fours, std::max(copy.fours, copy.phases), copy.phases};
+}
+
 SharedAccessCost store_cost(const TileConfig& config, bool is_b) {
   const GlobalTile global = global_tile(config, is_b, 0);
   const SharedTile tile = is_b ? shared_tile_b(config) : shared_tile_a(config);
@@ -67,14 +76,17 @@ SharedAccessCost store_cost(const TileConfig& config, bool is_b) {
   for_each_copy(config, global, [&](const Elements& elements) {
     for (std::int64_t piece = 0; piece < pieces; ++piece) {
       SharedLanes addresses{};
+      std::array<std::uint64_t, kLanes> lines{};
       for (std::size_t lane = 0; lane < addresses.size(); ++lane) {
         const std::int64_t row = elements[lane] / global.columns;
         const std::int64_t column = elements[lane] % global.columns + piece;
         addresses[lane] = transposing ? shared_offset(tile, config.swizzle, column, row)
                                       : shared_offset(tile, config.swizzle, row, column);
+        lines[lane] = static_cast<std::uint64_t>(row) << 32 |
+                      static_cast<std::uint64_t>(column * tile.element_bytes / kLineBytes);
       }
       add(cost, config.copy == CopyPath::kAsync
-                    ? copy_wavefronts(addresses, kAllLanes, static_cast<int>(bytes)).total()
+                    ? async_wavefronts(addresses, lines, static_cast<int>(bytes))
                     : shared_store_wavefronts(addresses, kAllLanes, static_cast<int>(bytes)));
     }
   });

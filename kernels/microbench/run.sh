@@ -17,7 +17,7 @@ build() {
   source "$here/../common/compile.bash"
   nvcc=$(find_nvcc)
   mkdir -p "$1"
-  for program in "${programs[@]}" start runner copies copy_groups l1_sets; do
+  for program in "${programs[@]}" start runner copies copy_groups copy_words l1_sets; do
     [[ $1/$program -nt $here/$program.cu && $1/$program -nt $here/measure.cuh ]] && continue
     "$nvcc" -O2 -std=c++20 -arch=sm_90 -Xcompiler -static-libstdc++,-static-libgcc -o "$1/$program" "$here/$program.cu"
   done

@@ -2,10 +2,63 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 namespace tilesim::sim {
 
-int AccessAnalyzer::shared(const isa::DynamicInstruction& dynamic, AccessSite& site) {
+namespace {
+
+using Lines = std::array<std::uint64_t, isa::kWarpSize>;
+
+bool is_word_copy(const isa::Instruction& inst) {
+  return inst.memory == isa::MemoryOp::kCopyAsync && inst.access_bytes < 16;
+}
+
+/// Lines that the lanes of a copy read, less that of the first active one.
+Lines lines_of(const isa::DynamicInstruction& dynamic) {
+  Lines lines{};
+  for (std::uint32_t left = dynamic.active_mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+    lines[lane] = isa::CopyLane::of(dynamic.addresses[lane]).global / model::kLineBytes;
+  }
+  const std::uint64_t base = lines[static_cast<std::size_t>(std::countr_zero(dynamic.active_mask)) % lines.size()];
+  for (std::uint32_t left = dynamic.active_mask; left != 0; left &= left - 1) {
+    lines[static_cast<std::size_t>(std::countr_zero(left))] -= base;
+  }
+  return lines;
+}
+
+}  // namespace
+
+void AccessAnalyzer::look_at(const isa::DynamicInstruction& dynamic,
+                             const std::array<std::uint32_t, isa::kWarpSize>& addresses, Pattern& pattern) const {
+  const isa::Instruction& inst = program_.instructions[dynamic.index];
+  switch (inst.memory) {
+    case isa::MemoryOp::kStoreShared:
+      pattern.wavefronts = model::shared_store_wavefronts(addresses, dynamic.active_mask, inst.access_bytes);
+      break;
+    case isa::MemoryOp::kCopyAsync:
+      if (is_word_copy(inst)) {
+        const model::WordCopyWavefronts copy =
+            model::word_copy_wavefronts(addresses, pattern.lines, dynamic.active_mask, inst.access_bytes);
+        pattern.wavefronts = {copy.together, copy.phases, copy.phases};
+        pattern.waiting = copy.by_fours;
+      } else {
+        pattern.copy = model::copy_wavefronts(addresses, dynamic.active_mask, inst.access_bytes);
+        pattern.wavefronts = pattern.copy.total();
+        pattern.waiting = pattern.copy.count;
+      }
+      break;
+    case isa::MemoryOp::kLoadMatrix:
+      pattern.wavefronts = model::matrix_load_wavefronts(addresses, inst.access_bytes / 4);
+      break;
+    default:
+      pattern.wavefronts = model::shared_load_wavefronts(addresses, dynamic.active_mask, inst.access_bytes);
+      break;
+  }
+}
+
+AccessAnalyzer::SharedCost AccessAnalyzer::shared(const isa::DynamicInstruction& dynamic, AccessSite& site) {
   const isa::Instruction& inst = program_.instructions[dynamic.index];
   Pattern& pattern = memory_[dynamic.index];
   const bool copy = inst.memory == isa::MemoryOp::kCopyAsync;
@@ -27,37 +80,28 @@ int AccessAnalyzer::shared(const isa::DynamicInstruction& dynamic, AccessSite& s
       differs |= (addresses[lane] - base - pattern.relative[lane]) & active;
     }
   }
+  if (is_word_copy(inst)) {
+    const Lines lines = lines_of(dynamic);
+    differs |= lines != pattern.lines ? 1U : 0U;
+    pattern.lines = lines;
+  }
   if (differs != 0) {
     for (int lane = 0; lane < isa::kWarpSize; ++lane) {
       pattern.relative[lane] = addresses[lane] - base;
     }
     pattern.mask = dynamic.active_mask;
-    switch (inst.memory) {
-      case isa::MemoryOp::kStoreShared:
-        pattern.wavefronts = model::shared_store_wavefronts(addresses, dynamic.active_mask, inst.access_bytes);
-        break;
-      case isa::MemoryOp::kCopyAsync:
-        pattern.copy = model::copy_wavefronts(addresses, dynamic.active_mask, inst.access_bytes);
-        pattern.wavefronts = pattern.copy.total();
-        break;
-      case isa::MemoryOp::kLoadMatrix:
-        pattern.wavefronts = model::matrix_load_wavefronts(addresses, inst.access_bytes / 4);
-        break;
-      default:
-        pattern.wavefronts = model::shared_load_wavefronts(addresses, dynamic.active_mask, inst.access_bytes);
-        break;
-    }
+    look_at(dynamic, addresses, pattern);
   }
   site.requests += copy ? 0 : 1;  // counted with the global side
   site.wavefronts += static_cast<std::uint64_t>(pattern.wavefronts.wavefronts);
   site.ideal_wavefronts += static_cast<std::uint64_t>(pattern.wavefronts.phases);
-  return pattern.wavefronts.wavefronts;
+  return {pattern.wavefronts.wavefronts, pattern.waiting};
 }
 
 namespace {
 
-/// Requests of a copy. Through the L1 each wavefront asks for its own lines, also for those that another one asks for.
-/// Returns the sectors that the wavefronts look up.
+/// Requests of a copy of 16 bytes a lane. Through the L1 each wavefront asks for its own lines, also for those that
+/// another one asks for. Returns the sectors that the wavefronts look up.
 int copy_footprint(const isa::DynamicInstruction& dynamic, const model::CopyWavefronts& wavefronts, int bytes,
                    model::GlobalFootprint& footprint) {
   std::array<std::uint64_t, isa::kWarpSize> addresses{};
@@ -88,6 +132,18 @@ int copy_footprint(const isa::DynamicInstruction& dynamic, const model::CopyWave
   return looked_up;
 }
 
+/// Of copies of 4 and 8 bytes: each line and sector once.
+void word_copy_footprint(const isa::DynamicInstruction& dynamic, int bytes, model::GlobalFootprint& footprint) {
+  std::array<std::uint64_t, isa::kWarpSize> addresses{};
+  std::uint32_t reading = 0;
+  for (std::uint32_t left = dynamic.active_mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+    addresses[lane] = isa::CopyLane::of(dynamic.addresses[lane]).global;
+    reading |= addresses[lane] != 0 ? left & (0U - left) : 0U;
+  }
+  model::global_footprint(addresses, reading, bytes, footprint);
+}
+
 void local_footprint(const isa::DynamicInstruction& dynamic, int bytes, model::GlobalFootprint& footprint) {
   model::global_footprint(dynamic.addresses, dynamic.active_mask, bytes < 4 ? bytes : 4, footprint);
   const int lines = footprint.line_count;
@@ -107,21 +163,21 @@ void local_footprint(const isa::DynamicInstruction& dynamic, int bytes, model::G
 int AccessAnalyzer::global(const isa::DynamicInstruction& dynamic, AccessSite& site,
                            model::GlobalFootprint& footprint) const {
   const isa::Instruction& inst = program_.instructions[dynamic.index];
-  int looked_up = 0;
-  if (inst.memory == isa::MemoryOp::kCopyAsync) {
+  std::optional<int> looked_up;
+  if (is_word_copy(inst)) {
+    word_copy_footprint(dynamic, inst.access_bytes, footprint);
+  } else if (inst.memory == isa::MemoryOp::kCopyAsync) {
     looked_up = copy_footprint(dynamic, memory_[dynamic.index].copy, inst.access_bytes, footprint);
   } else if (isa::is_local(dynamic)) {
     local_footprint(dynamic, inst.access_bytes, footprint);
   } else {
     model::global_footprint(dynamic.addresses, dynamic.active_mask, inst.access_bytes, footprint);
   }
-  if (inst.memory != isa::MemoryOp::kCopyAsync) {
-    looked_up = footprint.sector_count;
-  }
+  const int sectors = looked_up.value_or(footprint.sector_count);
   ++site.requests;
-  site.sectors += static_cast<std::uint64_t>(looked_up);
+  site.sectors += static_cast<std::uint64_t>(sectors);
   site.lines += static_cast<std::uint64_t>(footprint.line_count);
-  return looked_up;
+  return sectors;
 }
 
 }  // namespace tilesim::sim

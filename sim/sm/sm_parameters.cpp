@@ -48,6 +48,7 @@ SmParameters make_sm_parameters(const model::GpuSpec& spec, int l1_bytes) {
   p.bypass_request = spec.lsu.bypass_request_interval;
   p.copies_waiting = as_int(spec.lsu.copies_waiting);
   p.copy_lookup = spec.lsu.copy_lookup_interval;
+  p.word_copy_miss = spec.lsu.word_copy_miss_interval;
   p.l1_hit_latency = spec.l1.hit_latency;
   p.miss_lines_per_cycle = spec.l1.miss_lines_per_cycle;
   p.store_cycles_per_sector = spec.l1.store_cycles_per_sector;

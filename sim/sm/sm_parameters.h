@@ -34,6 +34,7 @@ struct SmParameters {
   int concurrent_requests = 0;
   Cycle lds_latency = 0, lds64_extra = 0, lds128_extra = 0, l1_hit_latency = 0;
   Cycle commit_latency = 0, copy_latency = 0, copy_lookup = 0, bypass_after = 0;
+  double word_copy_miss = 0;
   double bypass_request = 0;
   int copies_waiting = 0;
   double miss_lines_per_cycle = 0;

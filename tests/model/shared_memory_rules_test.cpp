@@ -335,8 +335,52 @@ TEST_CASE("LDGSTS: lanes in conflict go together, whatever phase they are of", "
     column[lane] = lane * 128;
   }
   CHECK(copy_wavefronts(column, ~0U, 16).count == 32);
-  CHECK(copy_wavefronts(column, 0xffU, 4).count == 8);
-  CHECK(copy_wavefronts(column, 0, 4).count == 0);
+  CHECK(copy_wavefronts(column, 0, 16).count == 0);
+}
+
+TEST_CASE("LDGSTS of words: a line begins per wavefront, four at a time where they are waited for", "[model]") {
+  // traces/calibration/h200/copy_words.csv: lanes of a line side by side, those that share a bank neighbours (near) or
+  // 32 / degree apart; wavefronts where the data are in the L1.
+  struct Row {
+    int bytes, lines, degree;
+    bool near;
+    int together;
+  };
+  const auto cost = [](const Row& row, std::uint32_t mask) {
+    std::array<std::uint32_t, 32> addresses{};
+    std::array<std::uint64_t, 32> lines{};
+    for (int lane = 0; lane < 32; ++lane) {
+      const int apart = 32 / row.degree;
+      const int bank = row.near ? lane / row.degree : lane % apart;
+      const int turn = row.near ? lane % row.degree : lane / apart;
+      addresses[static_cast<std::size_t>(lane)] = static_cast<std::uint32_t>(bank * row.bytes + turn * 128);
+      lines[static_cast<std::size_t>(lane)] = static_cast<std::uint64_t>(lane / (32 / row.lines));
+    }
+    return word_copy_wavefronts(addresses, lines, mask, row.bytes);
+  };
+  for (const Row& row :
+       {Row{4, 1, 1, true, 1}, {4, 1, 4, true, 4},   {4, 1, 32, true, 32}, {4, 2, 1, true, 2},    {4, 2, 2, true, 3},
+        {4, 2, 2, false, 2},   {4, 2, 8, true, 9},   {4, 2, 16, true, 17}, {4, 4, 2, true, 5},    {4, 4, 4, true, 7},
+        {4, 4, 4, false, 4},   {4, 4, 8, true, 11},  {4, 4, 8, false, 8},  {4, 4, 16, true, 25},  {4, 8, 1, true, 8},
+        {4, 8, 2, true, 9},    {4, 8, 4, true, 11},  {4, 8, 8, true, 23},  {4, 8, 16, true, 29},  {4, 8, 16, false, 16},
+        {4, 16, 2, true, 17},  {4, 16, 4, true, 25}, {4, 16, 8, true, 29}, {4, 16, 8, false, 16}, {4, 16, 16, true, 31},
+        {4, 32, 1, true, 32},  {4, 32, 8, true, 32}, {8, 1, 4, true, 8},   {8, 1, 4, false, 4},   {8, 2, 2, true, 4},
+        {8, 4, 2, true, 6},    {8, 4, 4, true, 10},  {8, 4, 8, true, 18},  {8, 8, 2, true, 10},   {8, 8, 4, true, 14},
+        {8, 8, 8, true, 26},   {8, 16, 2, true, 18}, {8, 16, 8, true, 30}, {8, 16, 8, false, 16}}) {
+    CAPTURE(row.bytes, row.lines, row.degree, row.near);
+    CHECK(cost(row, ~0U).together == row.together);
+  }
+  // Four lanes of a line 16 bytes apart, four copies for the words of their sectors: three of four wait for the first.
+  CHECK(cost({4, 8, 1, true, 0}, ~0U).by_fours == 8);
+  CHECK(cost({4, 8, 2, true, 0}, ~0U).by_fours == 10);
+  CHECK(cost({4, 8, 4, true, 0}, ~0U).by_fours == 14);
+  CHECK(cost({4, 8, 8, true, 0}, ~0U).by_fours == 26);
+  CHECK(cost({4, 16, 2, true, 0}, ~0U).by_fours == 20);
+  CHECK(cost({4, 16, 4, true, 0}, ~0U).by_fours == 28);
+  CHECK(cost({4, 16, 8, true, 0}, ~0U).by_fours == 32);
+  CHECK(cost({4, 8, 4, true, 0}, ~0U).fours == 2);
+  CHECK(cost({4, 8, 4, true, 0}, 0xffU).together == 5);  // two lines
+  CHECK(cost({4, 8, 4, true, 0}, 0).together == 0);
 }
 
 TEST_CASE("An instruction without an active lane costs nothing", "[model]") {
