@@ -1,8 +1,10 @@
 #include "tests/support/catch.h"
 #include "tests/traces/small_kernel.h"
 #include "tests/traces/test_kernels.h"
+#include "traces/emulator/functional.h"
 #include "traces/emulator/main_loop.h"
 #include "traces/emulator/sass_kernel.h"
+#include "traces/sass/assembler.h"
 
 namespace tilesim::traces {
 namespace {
@@ -139,6 +141,41 @@ TEST_CASE("a loaded value that decides an address is loaded from memory, which b
       {small::move_immediate(0, 0x410), small::load_shared(1, 0), small::load_shared(2, 1), small::exit()});
   CHECK(mentions(stream_failure(code, small::launch(32, 1024)).message,
                  "'LDS R2, [R1]' (warp 0 of CTA 0, 0, 0): lane 0 accesses 4 bytes at byte -1024"));
+}
+
+TEST_CASE("a load that decides what is executed must stay in the allocation of its pointer; stores may leave it") {
+  // A pointer to A plus the distance to B: only A is held, since A's pointer is where the address comes from.
+  const auto code = [](const std::string& access) {
+    const auto assembled = assemble(
+        ".kernel small\n"
+        "[B------:R-:W0:-:S04] LDC.64 R2, c[0x0][0x210]\n"
+        "[B------:R-:W1:-:S04] LDC R4, c[0x0][0x220]\n"
+        "[B------:R-:W-:-:S04] ULDC.64 UR4, c[0x0][0x208]\n"
+        "[B01----:R-:W2:-:S04] LDG.E R8, desc[UR4][R2.64]\n"
+        "[B------:R-:W-:-:S04] IADD3 R6, P0, R2, R4, RZ\n"
+        "[B------:R-:W-:-:S04] IMAD.X R7, RZ, RZ, R3, P0\n" +
+            access +
+            "[B--2---:R-:W-:-:S13] ISETP.NE.AND P1, PT, R8, RZ, PT\n"
+            "[B------:R-:W-:-:S05] @P1 EXIT\n"
+            "[B------:R-:W-:-:S05] EXIT\n",
+        "small.txt");
+    INFO((assembled ? "" : assembled.error().message + " " + assembled.error().where));
+    REQUIRE(assembled.has_value());
+    return small::kernel(assembled->front().code);
+  };
+  LaunchParameters launch = small::launch(32, 0);
+  set_arguments(launch, "ptr:4KiB,ptr:4KiB,i32:0");
+  const auto& allocations = launch.arguments.allocations;
+  REQUIRE(allocations.size() == 2);
+  set_arguments(launch, "ptr:4KiB,ptr:4KiB,i32:" + std::to_string(allocations[1].address - allocations[0].address));
+  CHECK(mentions(stream_failure(code("[B------:R-:W2:-:S04] LDG.E R8, desc[UR4][R6.64]\n"), launch).message,
+                 "a load that decides what is executed leaves the allocation of its pointer"));
+  const auto stores = SassKernel::create(code("[B------:R-:W-:-:S04] STG.E desc[UR4][R6.64], R4\n"), launch);
+  REQUIRE(stores.has_value());
+  const auto executed = run_streams(**stores);
+  INFO((executed ? "" : executed.error().message));
+  REQUIRE(executed.has_value());
+  CHECK(*executed == 10);
 }
 
 TEST_CASE("a loaded value under one guard and an address under the same guard do not mix") {

@@ -140,27 +140,35 @@ std::byte* DeviceMemory::at(std::uint64_t address, std::size_t count) {
   return nullptr;
 }
 
-void CtaMemory::access(bool shared, const MemoryOperation& operation, const LaneAddresses& addresses,
+bool CtaMemory::access(bool shared, const MemoryOperation& operation, const LaneAddresses& addresses,
                        std::uint32_t mask, LaneRow* rows) {
   for (std::uint32_t left = mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(left));
     std::byte* place =
         shared ? shared_.data() + (addresses[lane] - shared_base_) : device_.at(addresses[lane], operation.bytes);
-    if (operation.store) {
+    if (place == nullptr) {
+      if (!operation.store) {
+        return false;
+      }
+    } else if (operation.store) {
       store(operation, place, lane, rows);
     } else {
       load(operation, place, lane, rows);
     }
   }
+  return true;
 }
 
-void CtaMemory::update(const MemoryOperation& operation, const LaneAddresses& addresses, std::uint32_t mask,
+bool CtaMemory::update(const MemoryOperation& operation, const LaneAddresses& addresses, std::uint32_t mask,
                        LaneRow* rows) {
   const AtomicOperation& atomic = operation.atomic;
   for (std::uint32_t left = mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(left));
     std::byte* place = atomic.global ? device_.at(addresses[lane], operation.bytes)
                                      : shared_.data() + (addresses[lane] - shared_base_);
+    if (place == nullptr) {
+      return false;
+    }
     std::uint64_t old = 0;
     std::memcpy(&old, place, operation.bytes);
     const std::uint64_t operand = wide_value(rows, operation.words[0], operation.words[1], lane);
@@ -175,6 +183,7 @@ void CtaMemory::update(const MemoryOperation& operation, const LaneAddresses& ad
       }
     }
   }
+  return true;
 }
 
 void CtaMemory::load_matrices(const MemoryOperation& operation, const LaneAddresses& addresses, LaneRow* rows) {
@@ -201,17 +210,22 @@ void CtaMemory::load_matrices(const MemoryOperation& operation, const LaneAddres
   }
 }
 
-void CtaMemory::copy(unsigned bytes, const LaneAddresses& global, const LaneAddresses& shared, std::uint32_t reading,
+bool CtaMemory::copy(unsigned bytes, const LaneAddresses& global, const LaneAddresses& shared, std::uint32_t reading,
                      std::uint32_t mask) {
   for (std::uint32_t left = mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(left));
     std::byte* to = shared_.data() + (shared[lane] - shared_base_);
-    if ((reading >> lane & 1) != 0) {
-      std::memcpy(to, device_.at(global[lane], bytes), bytes);
+    const bool reads = (reading >> lane & 1) != 0;
+    const std::byte* from = reads ? device_.at(global[lane], bytes) : nullptr;
+    if (from != nullptr) {
+      std::memcpy(to, from, bytes);
+    } else if (reads) {
+      return false;
     } else {
       std::memset(to, 0, bytes);
     }
   }
+  return true;
 }
 
 }  // namespace tilesim::traces

@@ -45,21 +45,25 @@ class CtaMemory {
   CtaMemory(DeviceMemory& device, const SharedWindow& shared)
       : device_(device), shared_base_(shared.base), shared_(shared.bytes) {}
 
+  // Global memory may be held in part: allocations that nothing was found to read. What is stored there is dropped;
+  // false if something is read there after all.
+
   /// Moves data between `rows` and memory for the lanes of `mask`, whose addresses have been checked.
-  void access(bool shared, const MemoryOperation& operation, const LaneAddresses& addresses, std::uint32_t mask,
-              LaneRow* rows);
+  [[nodiscard]] bool access(bool shared, const MemoryOperation& operation, const LaneAddresses& addresses,
+                            std::uint32_t mask, LaneRow* rows);
 
   /// LDSM: every lane gets its elements of each matrix, whose rows of 16 bytes lie at the addresses of 8 lanes each
   /// (which have been checked).
   void load_matrices(const MemoryOperation& operation, const LaneAddresses& addresses, LaneRow* rows);
 
   /// Atomics of the lanes of `mask`, from the lowest lane up; their results go to the operation's rows.
-  void update(const MemoryOperation& operation, const LaneAddresses& addresses, std::uint32_t mask, LaneRow* rows);
+  [[nodiscard]] bool update(const MemoryOperation& operation, const LaneAddresses& addresses, std::uint32_t mask,
+                            LaneRow* rows);
 
   /// LDGSTS: the lanes of `mask` write `bytes` bytes to their shared addresses, from global memory where `reading` has
   /// them, else zeros. Addresses have been checked.
-  void copy(unsigned bytes, const LaneAddresses& global, const LaneAddresses& shared, std::uint32_t reading,
-            std::uint32_t mask);
+  [[nodiscard]] bool copy(unsigned bytes, const LaneAddresses& global, const LaneAddresses& shared,
+                          std::uint32_t reading, std::uint32_t mask);
 
  private:
   DeviceMemory& device_;

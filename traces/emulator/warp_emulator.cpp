@@ -148,7 +148,9 @@ bool WarpEmulator::access_shared(isa::DynamicInstruction& out) {
     return false;
   }
   if (operation.moves) {
-    memory_->access(true, operation, out.addresses, out.active_mask, registers_.rows);
+    if (!memory_->access(true, operation, out.addresses, out.active_mask, registers_.rows)) {
+      return refuse(out.index, kStrays, kStraysRemedy);
+    }
     remember_loads(operation, out);
   }
   return true;
@@ -198,7 +200,9 @@ bool WarpEmulator::access_global(isa::DynamicInstruction& out) {
     return false;
   }
   if (operation.moves) {
-    memory_->access(false, operation, out.addresses, out.active_mask, registers_.rows);
+    if (!memory_->access(false, operation, out.addresses, out.active_mask, registers_.rows)) {
+      return refuse(out.index, kStrays, kStraysRemedy);
+    }
     remember_loads(operation, out);
   }
   return true;
@@ -217,7 +221,9 @@ bool WarpEmulator::update(isa::DynamicInstruction& out) {
     }
   }
   if (operation.moves) {
-    memory_->update(operation, out.addresses, out.active_mask, registers_.rows);
+    if (!memory_->update(operation, out.addresses, out.active_mask, registers_.rows)) {
+      return refuse(out.index, kStrays, kStraysRemedy);
+    }
     remember_loads(operation, out);
   }
   return true;
@@ -235,8 +241,8 @@ bool WarpEmulator::copy_async(isa::DynamicInstruction& out) {
   if (!inside_allocation(out, operation.bytes, reading)) {
     return false;
   }
-  if (operation.moves) {
-    memory_->copy(operation.bytes, out.addresses, shared, reading, out.active_mask);
+  if (operation.moves && !memory_->copy(operation.bytes, out.addresses, shared, reading, out.active_mask)) {
+    return refuse(out.index, kStrays, kStraysRemedy);
   }
   for (std::size_t lane = 0; lane < shared.size(); ++lane) {
     const std::uint64_t global = lanes::lane_bit(reading, lane) != 0 ? out.addresses[lane] : 0;

@@ -99,6 +99,9 @@ class WarpEmulator final : public isa::WarpStream {
   bool refuse(std::uint32_t index, const std::string& why, const char* remedy);
   static constexpr const char* kLaunchRemedy =
       "Check the sizes in the arguments, the grid, the block and the shared memory against what the kernel expects.";
+  static constexpr const char* kStrays = "a load that decides what is executed leaves the allocation of its pointer";
+  static constexpr const char* kStraysRemedy =
+      "Check the offsets in the arguments, or give the pointer all that it reaches.";
   static constexpr const char* kUniformRemedy =
       "Such instructions are emulated where all lanes of the warp that are left execute them together.";
 
