@@ -100,7 +100,7 @@ measure() {
     exit 4
   fi
   mkdir -p "$2/parts"
-  rm -f "$2"/parts/*.csv
+  rm -f "$2"/parts/*.csv "$2/parts/raw/sass.txt" "$2/rows.csv"
   for program in "${programs[@]}"; do
     rows "$2/parts/$program.csv" timeout 120 "$1/$program"
   done

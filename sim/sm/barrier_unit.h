@@ -2,7 +2,8 @@
 // are released in groups. A warp runs on past its BAR.SYNC until its next instruction needs memory, a scoreboard or
 // control. Barriers of a part of the CTA, arrivals that do not wait and several numbers at once share the unit. Source:
 // H200 microbenchmarks: a round over n warps takes 12 + 2n cycles, 12 more if number and warps come from registers; of
-// several groups at once each arrival takes 2 cycles and each release 2; release skew 2 cycles per 4 warps.
+// several such groups at once each arrival takes 2 cycles and each release 2; release skew 2 cycles per 4 warps. Groups
+// by number in the code were measured slower than that, see README.md.
 #pragma once
 
 #include <algorithm>
@@ -42,11 +43,12 @@ class BarrierUnit {
     release_if_complete(cta, b);
   }
 
-  /// A warp of the CTA has exited: the others no longer wait for it.
-  void exit_warp(int cta_slot) {
+  /// A warp of the CTA exits at `now`: the others no longer wait for it.
+  void exit_warp(int cta_slot, Cycle now) {
     Cta& cta = ctas_[static_cast<std::size_t>(cta_slot)];
     --cta.alive;
     for (Barrier& b : cta.barriers) {
+      b.last_processed = std::max(b.last_processed, now);
       release_if_complete(cta, b);
     }
   }

@@ -446,7 +446,7 @@ void SubPartition::exit_warp(int slot, Cycle now) {
   Warp& warp = warps_[static_cast<std::size_t>(slot)];
   warp.exited = true;
   warp.state = WarpState::kDrain;
-  s_.barriers.exit_warp(warp.cta_slot);
+  s_.barriers.exit_warp(warp.cta_slot, now);
   retire_if_drained(slot, now);
 }
 

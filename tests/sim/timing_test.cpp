@@ -359,6 +359,24 @@ TEST_CASE("a warp that arrives only goes on; who waits goes on when all have com
   CHECK(waits.at(2) == arrives.at(2) + 14);
 }
 
+TEST_CASE("a barrier that the exit of the last missing warp completes is released then") {
+  SyntheticKernel kernel;
+  kernel.threads.x = 64;
+  kernel.mask = [](auto, auto, int warp) { return warp == 0 ? ~0U : 0U; };  // warp 1 passes by
+  for (int i = 0; i < 8; ++i) {
+    kernel.add(Pipe::kAlu, 15);
+  }
+  kernel.code.instructions.insert(kernel.code.instructions.begin(), kernel.add_control(isa::ControlOp::kBarrier, 15));
+  kernel.code.instructions.pop_back();
+  kernel.add_exit();
+  const Run done = run(kernel);
+  // Warp 0 may go on with what needs nothing, but not exit, until 12 cycles after warp 1 has left.
+  const Cycle left = done.heard.cycles(1).back();
+  CHECK(left - done.heard.cycles(1).front() > 100);
+  CHECK(done.heard.cycles(0).back() >= left + 12);
+  CHECK(done.heard.cycles(0).back() <= left + 14);
+}
+
 TEST_CASE("warps that wait at a barrier for ever are an error, not an end") {
   SyntheticKernel kernel;
   kernel.threads.x = 64;

@@ -124,6 +124,32 @@ TEST_CASE("a changed line is refused, or assembles to what its own text says") {
   }
 }
 
+TEST_CASE("what the text says twice is refused, not taken once") {
+  for (const std::string operands : {"R8, [R2+0x4+0x8]", "R8, [R2+R4]", "R8, [R2.X8.X4]", "R8, [R2+UR4+UR6]"}) {
+    INFO(operands);
+    CHECK_FALSE(assemble_line("[B------:R-:W2:-:S04] LDS " + operands, 0).has_value());
+  }
+  CHECK(assemble_line("[B------:R-:W2:-:S04] LDS R8, [R2.X8+UR4+0x4]", 0).has_value());
+  CHECK_FALSE(assemble_line("[B------:R-:W-:-:S05] BRA -0x7fffffffffffffff", 0).has_value());
+  CHECK_FALSE(assemble_line("[B------:R-:W-:-:S05] BRX R2 0x7fffffffffffffff", 0).has_value());
+}
+
+TEST_CASE("code with a scoreboard beyond the fifth is no kernel") {
+  for (const std::string control : {"[B------:R-:W6:-:S04]", "[B------:R6:W-:-:S04]"}) {
+    const auto kernels =
+        assemble(".kernel k\n.again:\n" + control + " LDS R8, [R2]\n[B------:R-:W-:-:S05] EXIT\n", "k");
+    REQUIRE(kernels.has_value());
+    ListedKernel listed;
+    listed.name = "k";
+    for (const Encoding& word : kernels->front().code) {
+      listed.instructions.push_back({listed.instructions.size() * 16, "", word, 0});
+    }
+    const auto decoded = decode_kernel(listed);
+    REQUIRE_FALSE(decoded.has_value());
+    CHECK(decoded.error().message.find("scoreboard that there is not") != std::string::npos);
+  }
+}
+
 TEST_CASE("a text with labels assembles to what ptxas writes") {
   // Words of traces/calibration/h200 and of ptxas 13.0.
   const auto kernels = assemble(R"(

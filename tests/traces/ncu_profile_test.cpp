@@ -107,6 +107,7 @@ TEST_CASE("profile: numbers that can be read both ways tell nothing of their fil
   CHECK(half_of_last_digit("1,234.50", Punctuation::kPoint) == Approx(0.005));
   CHECK(half_of_last_digit("1,234", Punctuation::kComma) == Approx(0.0005));
   CHECK(half_of_last_digit("-2.5e3", Punctuation::kPoint) == Approx(50.0));
+  CHECK(half_of_last_digit("1.05e+09", Punctuation::kPoint) == Approx(5e6));
   CHECK(printed_number("1,234", Punctuation::kPoint) == 1234.0);
   CHECK(printed_number("1,234", Punctuation::kComma) == 1.234);
   CHECK(printed_number("-2.5e3", Punctuation::kPoint) == -2500.0);

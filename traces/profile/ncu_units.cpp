@@ -190,7 +190,9 @@ double half_of_last_digit(std::string_view text, Punctuation punctuation) {
   const std::size_t exponent = std::min(number.find_first_of("eE"), number.size());
   const double decimals = decimal < exponent ? static_cast<double>(exponent - decimal - 1) : 0.0;
   double power = 0.0;
-  std::from_chars(number.data() + std::min(exponent + 1, number.size()), number.data() + number.size(), power);
+  std::size_t digits = std::min(exponent + 1, number.size());
+  digits += digits < number.size() && number[digits] == '+' ? 1 : 0;  // from_chars takes none
+  std::from_chars(number.data() + digits, number.data() + number.size(), power);
   return 0.5 * std::pow(10.0, power - decimals);
 }
 

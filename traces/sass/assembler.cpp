@@ -391,13 +391,14 @@ Result<void> TextAssembler::line(std::string_view text, std::uint32_t number) {
   if (text.empty()) {
     return {};
   }
-  if (text.starts_with('.')) {
+  const bool is_label = text.ends_with(':') && is_name(text.substr(0, text.size() - 1));
+  if (text.starts_with('.') && !is_label) {
     return directive(text, number);
   }
   if (kernels_.empty()) {
     return at(number, "Code stands before the first kernel.", "Begin with a line '.kernel NAME'.");
   }
-  if (text.ends_with(':') && is_name(text.substr(0, text.size() - 1))) {
+  if (is_label) {
     const auto [label, is_new] =
         labels_.emplace(std::string(text.substr(0, text.size() - 1)), code_.size() * kInstructionBytes);
     if (!is_new) {

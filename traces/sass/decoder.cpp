@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/isa/program.h"
 #include "traces/sass/instruction_table.h"
 #include "traces/sass/operand_layout.h"
 
@@ -173,6 +174,14 @@ Encoding nop_in_place_of(const Encoding& word) {
   return nop;
 }
 
+bool scoreboards_exist(const SassInstruction& in) {
+  const auto is_one = [](unsigned number) { return number < isa::kScoreboards; };
+  const auto is_one_or_none = [is_one](unsigned number) { return is_one(number) || number == isa::kNoScoreboard; };
+  const bool waits = in.row->control == isa::ControlOp::kWaitGroups;
+  return is_one_or_none(in.control.write_scoreboard) && is_one_or_none(in.control.read_scoreboard) &&
+         (!waits || is_one(in.operand(Role::kA).index));
+}
+
 Error in_listing(Error error, const ListedKernel& kernel, const ListedInstruction& listed) {
   const std::string text = listed.text.empty() ? std::string("(no text)") : listed.text;
   error.message =
@@ -212,6 +221,13 @@ Result<DecodedKernel> decode_kernel(const ListedKernel& kernel, Unknown unknown)
                       "Pass the whole function.",
                       {}},
                      kernel, listed));
+    }
+    if (!scoreboards_exist(*instruction)) {
+      return tl::unexpected<Error>(in_listing({ErrorKind::kUsage,
+                                               "The instruction names a scoreboard that there is not: they are 0 to 5.",
+                                               "Pass the code as the compiler made it.",
+                                               {}},
+                                              kernel, listed));
     }
     decoded.instructions.push_back(*instruction);
     decoded.text.push_back(listed.text);

@@ -3,6 +3,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "traces/emulator/half_precision.h"
 #include "traces/sass/listing_lines.h"
@@ -114,24 +115,33 @@ bool constant(std::string_view text, Operand& operand) {
   return offset && *offset >= -(kOffsetMask + 1) / 2;
 }
 
-// One summand of an address.
-bool summand(std::string_view text, const OperandLayout& layout, Operand& operand) {
+struct Summands {
+  bool offset = false;
+  bool general = false;
+  bool uniform = false;
+};
+
+// One summand of an address, of which there is one of each kind at most.
+bool summand(std::string_view text, const OperandLayout& layout, Summands& seen, Operand& operand) {
   constexpr std::string_view kScales[] = {"", ".X4", ".X8", ".X16"};
   if (const auto uniform = uniform_number(text)) {
     operand.uniform = *uniform;
-    return true;
+    return !std::exchange(seen.uniform, true);
   }
   if (const auto offset = parse_integer(text)) {
     operand.value = *offset;
-    return true;
+    return !std::exchange(seen.offset, true);
   }
   take_suffix(text, layout.wide ? ".64" : "");
   for (std::uint8_t scale = 1; scale < 4; ++scale) {
-    operand.scale = take_suffix(text, kScales[scale]) ? scale : operand.scale;
+    if (take_suffix(text, kScales[scale])) {
+      operand.scale = scale;
+      break;
+    }
   }
   const auto number = register_number(text);
   operand.index = number.value_or(kRegisterRz);
-  return number.has_value();
+  return number.has_value() && !std::exchange(seen.general, true);
 }
 
 bool address(std::string_view text, const OperandLayout& layout, Operand& operand) {
@@ -149,9 +159,10 @@ bool address(std::string_view text, const OperandLayout& layout, Operand& operan
   if (!inside) {
     return false;
   }
+  Summands seen;
   while (true) {
     const std::size_t plus = inside->find('+');
-    if (!summand(inside->substr(0, plus), layout, operand)) {
+    if (!summand(inside->substr(0, plus), layout, seen, operand)) {
       return false;
     }
     if (plus == std::string_view::npos) {
@@ -177,8 +188,11 @@ std::optional<std::int64_t> special_register(std::string_view text, int architec
 }
 
 std::optional<std::int64_t> target(std::string_view text, const Labels& labels) {
+  constexpr std::int64_t kFarthest = std::int64_t{1} << 50;  // no field reaches that far
   const auto label = labels.find(text);
-  return label != labels.end() ? std::optional(static_cast<std::int64_t>(label->second)) : parse_integer(text);
+  const auto value =
+      label != labels.end() ? std::optional(static_cast<std::int64_t>(label->second)) : parse_integer(text);
+  return value && *value > -kFarthest && *value < kFarthest ? value : std::nullopt;
 }
 
 // BRX says how far its target is, RET where.
