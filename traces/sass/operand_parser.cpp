@@ -188,7 +188,7 @@ std::optional<std::int64_t> special_register(std::string_view text, int architec
 }
 
 std::optional<std::int64_t> target(std::string_view text, const Labels& labels) {
-  constexpr std::int64_t kFarthest = std::int64_t{1} << 50;  // no field reaches that far
+  constexpr std::int64_t kFarthest = std::int64_t{1} << 60;  // no field reaches that far
   const auto label = labels.find(text);
   const auto value =
       label != labels.end() ? std::optional(static_cast<std::int64_t>(label->second)) : parse_integer(text);
