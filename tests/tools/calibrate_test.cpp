@@ -525,6 +525,10 @@ TEST_CASE("calibrate: bad input and what is not here", "[cli]") {
   require_refused({"calibrate", "--rows", rows, "--id", "a b"}, {"--id", "a b"});
   require_refused({"calibrate", "--rows", rows, "--out", folder.file("no/such/folder.toml")}, {"--out"});
   require_refused({"calibrate", "--rows", rows, "--out", "-", "--csv", "-"}, {"two outputs"});
+  require_refused({"calibrate", "--rows", rows, "--out", rows}, {"--out", "would overwrite what --rows names"});
+  const std::string one = "twice.txt";
+  require_refused({"calibrate", "--rows", rows, "--out", one, "--csv", "./" + one},
+                  {"would overwrite what --out names", "a file of its own"});
   require_refused({"calibrate", "--runs", "0"}, {"--runs"});
   const std::vector<std::pair<std::string, std::string>> bare{
       {"PATH", folder.file("none")}, {"NVCC", ""}, {"CUDA_HOME", ""}};

@@ -60,7 +60,7 @@ std::string short_help(std::span<const Subcommand> subcommands) {
       "Usage: tilesim COMMAND [FLAGS]\n\nCommands:\n";
   std::vector<std::string> lines;
   for (const Subcommand& subcommand : subcommands) {
-    text += fmt::format("  {:<15}{}\n", subcommand.name, subcommand.summary);
+    text += fmt::format("  {:<19}{}\n", subcommand.name, subcommand.summary);
     if (lines.size() < 2 && !subcommand.examples.empty()) {
       lines.push_back(subcommand.examples.front());
     }

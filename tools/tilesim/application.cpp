@@ -7,6 +7,8 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
+#include <map>
 
 #include "tools/cli/colour.h"
 #include "tools/cli/help.h"
@@ -122,10 +124,44 @@ ExitCode answer_for_group(const std::vector<std::string>& words) {
   return code == ExitCode::kFine && !asks_for_help(words) ? ExitCode::kUsage : code;
 }
 
+/// No output takes the place of an input or of another output.
+Result<void> check_files(const Invocation& invocation) {
+  const auto place = [](const std::string& path) {
+    std::error_code error;
+    const std::filesystem::path whole = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
+    return error ? std::filesystem::path(path) : whole;
+  };
+  std::map<std::filesystem::path, std::string> taken;
+  for (const std::string& path : invocation.positionals()) {
+    taken.emplace(place(path), "the input");
+  }
+  for (const char* flag : {"rows", "sass", "cubin", "trace", "ncu", "recorded"}) {
+    for (const std::string& path : invocation.all(flag)) {
+      taken.emplace(place(path), std::string("--") + flag);
+    }
+  }
+  for (const char* flag : {"out", "csv", "html", "json"}) {
+    const auto path = invocation.text(flag);
+    if (!path || path->empty() || *path == "-") {
+      continue;
+    }
+    const auto [other, is_new] = taken.emplace(place(*path), std::string("--") + flag);
+    if (!is_new) {
+      return fail(ErrorKind::kUsage,
+                  fmt::format("--{} {} would overwrite what {} names", flag, in_quotes(*path), other->second),
+                  "give it a file of its own");
+    }
+  }
+  return {};
+}
+
 ExitCode execute(const Subcommand& subcommand, const std::vector<std::string>& arguments) {
   const auto invocation = parse(subcommand, arguments);
   if (!invocation) {
     return report(invocation.error());
+  }
+  if (const auto apart = check_files(*invocation); !apart) {
+    return report(apart.error());
   }
   const auto code = subcommand.run(*invocation);
   const std::string colour = invocation->text("color").value_or("auto");
