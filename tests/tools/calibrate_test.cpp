@@ -215,8 +215,19 @@ TEST_CASE("Rows that contradict the table are refused with file and line", "[uni
   refused(rule + "value,1", {run_of("a,p,31,cyclesish,\n")}, "rows.csv:2", {"cyclesish"});
   refused(rule + "median,1", {run_of("a,p,31,cycles,\na,q,31,ns,\n")}, "rows.csv:3", {"in ns", "line 2 in cycles"});
   refused(rule + "value,1", {run_of("a,p,31,cycles,\na,q,31,cycles,\n")}, "rows.csv:3", {"2 rows fit"});
-  refused(rule + "slope,1", {run_of("a,p,31,cycles,\n")}, "rows.csv:2", {"no number in the param \"p\""});
-  refused(rule + "slope,1", {run_of("a,1,31,cycles,\n")}, "rows.csv:2", {"two different numbers"});
+  refused(rule + "slope,1", {run_of("a,p,31,cycles,\na,q,31,cycles,\n")}, "rows.csv:2",
+          {"no number in the param \"p\""});
+  refused(rule + "slope,1", {run_of("a,1,31,cycles,\na,01,31,cycles,\n")}, "rows.csv:2", {"two different numbers"});
+}
+
+TEST_CASE("One row where a rule takes several is too few: the shipped number stays", "[unit]") {
+  for (const char* reduction : {"slope,1", "intercept,1", "half_range,1"}) {
+    INFO(reduction);
+    const auto number = number_of(std::string("l1.hit_latency,a,*,") + reduction, {run_of("a,1,31,cycles,\n")});
+    REQUIRE(number);
+    CHECK_FALSE(number->measured);
+    CHECK(number->kept_because == "no row a, *, or only one of those that it takes");
+  }
 }
 
 TEST_CASE("What the spec cannot hold is kept as shipped, with the reason; other numbers are measured", "[unit]") {

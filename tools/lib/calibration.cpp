@@ -160,14 +160,18 @@ Reduced scaled(Reduced r, double scale) {
   return r;
 }
 
-/// The number of a rule over all runs; nothing if none has its rows.
+bool needs_several(Reduction reduction) {
+  return reduction == Reduction::kSlope || reduction == Reduction::kIntercept || reduction == Reduction::kHalfRange;
+}
+
+/// The number of a rule over all runs; nothing if none has its rows, all that it takes.
 Result<std::optional<model::Provenance>> measure(const SpecRule& rule, const std::string& unit,
                                                  const std::vector<MeasuredRun>& runs) {
   std::vector<double> values;
   model::Spread all;
   for (const MeasuredRun& run : runs) {
     const auto rows = rows_for(rule, run);
-    if (rows.empty()) {
+    if (rows.empty() || (needs_several(rule.reduction) && rows.size() < 2)) {
       continue;
     }
     if (const auto fine = check_units(rule, unit, run, rows); !fine) {
@@ -195,7 +199,8 @@ Result<std::optional<model::Provenance>> measure(const SpecRule& rule, const std
 
 std::string reason_to_keep(const CalibrationTable& table, const SpecRule* rule, const model::Provenance& shipped) {
   if (rule != nullptr) {
-    return fmt::format("no row {}, {}", rule->row_name, rule->row_param);
+    return fmt::format("no row {}, {}{}", rule->row_name, rule->row_param,
+                       needs_several(rule->reduction) ? ", or only one of those that it takes" : "");
   }
   const auto reason = table.not_remade.find(shipped.key);
   return reason != table.not_remade.end() ? reason->second
