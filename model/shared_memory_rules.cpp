@@ -190,7 +190,7 @@ WordCopyWavefronts word_copy_wavefronts(std::span<const std::uint32_t, 32> byte_
   for (int first = 0; first < 32; first += shape.lanes_per_phase) {
     std::uint32_t left =
         active_mask & (shape.lanes_per_phase == 32 ? ~0U : ((1U << shape.lanes_per_phase) - 1U) << first);
-    out.phases += left != 0 ? 1 : 0;
+    out.together.phases += left != 0 ? 1 : 0;
     std::vector<std::array<int, 32>> turns;
     while (left != 0) {
       const std::uint64_t line = lines[static_cast<std::size_t>(std::countr_zero(left))];
@@ -202,12 +202,14 @@ WordCopyWavefronts word_copy_wavefronts(std::span<const std::uint32_t, 32> byte_
       left &= ~group;
     }
     const std::span<const std::array<int, 32>> all(turns);
-    out.together += pipelined(all);
+    out.together.wavefronts += pipelined(all);
     for (std::size_t at = 0; at < all.size(); at += kTogether) {
-      out.by_fours += pipelined(all.subspan(at, std::min(kTogether, all.size() - at)));
-      ++out.fours;
+      out.by_fours.wavefronts += pipelined(all.subspan(at, std::min(kTogether, all.size() - at)));
+      ++out.by_fours.phases;
     }
   }
+  out.together.all_phases = out.together.phases;
+  out.by_fours.all_phases = out.together.phases;
   return out;
 }
 

@@ -62,10 +62,10 @@ struct CopyWavefronts {
 
 /// Wavefronts that LDGSTS of 4 or 8 bytes a lane takes to write to shared memory.
 struct WordCopyWavefronts {
-  int together = 0;  ///< all lines are in the L1
-  int by_fours = 0;  ///< they are waited for: each four lines are written on their own
-  int fours = 0;     ///< groups of four lines, the last one maybe of less
-  int phases = 0;    ///< as in Wavefronts
+  Wavefronts together;  ///< all lines are in the L1
+  /// They are waited for: each four lines are written on their own, and `phases` counts these groups where there are
+  /// more of them (so do bank conflicts in Nsight Compute).
+  Wavefronts by_fours;
 };
 
 /// LDGSTS of 4 or 8 bytes a lane. `lines`: what tells the lines of the lanes' data apart. In the order of the lines'

@@ -59,8 +59,7 @@ Wavefronts async_wavefronts(const SharedLanes& addresses, const std::array<std::
   if (bytes >= 16) {
     return copy_wavefronts(addresses, kAllLanes, bytes).total();
   }
-  const WordCopyWavefronts copy = word_copy_wavefronts(addresses, lines, kAllLanes, bytes);
-  return {copy.by_fours, std::max(copy.fours, copy.phases), copy.phases};
+  return word_copy_wavefronts(addresses, lines, kAllLanes, bytes).by_fours;
 }
 
 SharedAccessCost store_cost(const TileConfig& config, bool is_b) {

@@ -47,9 +47,9 @@ struct ChipCounters {
 struct SimulationResult {
   std::vector<SmCounters> sms;  ///< by SM number; SMs without work have zero counters
   ChipCounters chip;
-  /// Warp instructions of the whole launch: of the SMs that only send requests too, and of loop trips that streams pass
-  /// over. Counted on the warps' streams, so exact where CTAs of a ragged grid execute more or fewer than others; CTAs
-  /// whose accesses are those of another one moved are taken to execute as many.
+  /// Warp instructions of the whole launch: of the SMs that only send requests too, and, where some do, of loop trips
+  /// that streams pass over. Counted on the warps' streams, so exact where CTAs of a ragged grid execute more or fewer
+  /// than others; CTAs whose accesses are those of another one moved are taken to execute as many.
   std::uint64_t instructions = 0;
   std::uint64_t elapsed_cycles = 0;  ///< first CTA start to last CTA end over the chip
 };

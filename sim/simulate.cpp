@@ -65,9 +65,7 @@ class Simulation {
       return tl::unexpected<Error>(*error_);
     }
     if (std::any_of(sms_.begin(), sms_.end(), [](const auto& sm) { return sm != nullptr && sm->busy(); })) {
-      return fail(ErrorKind::kUsage, "The warps of a CTA wait at barriers that never fill.",
-                  "Check the block size, and the numbers of threads that the kernel gives its barriers.",
-                  kernel_.program().name);
+      return isa::barriers_never_fill(kernel_.program().name);
     }
     return finish();
   }

@@ -10,17 +10,11 @@
 #include <cstdlib>
 #include <vector>
 
-#include "check.cuh"
+#include "copying.cuh"
 
 constexpr int kShared = 227 * 1024;
-constexpr int kLoaded = 16384;  // bytes that the loading warps read, in front of what is copied
 constexpr int kTrips = 32;
-constexpr int kLoadTrips = 128;
 constexpr int kCopies = 4;  // of a group
-
-struct Span {
-  long long begin, end;
-};
 
 // Lane l copies 16 bytes of row l / lanes; chunk c of row r lies at r * shared_pitch + 16 (c ^ (r / swizzle_rows &
 // swizzle_mask)). A warp owns `warp_bytes` of the matrix and comes back to the start of its rows after row_bytes.
@@ -62,21 +56,7 @@ __global__ void groups(const char* base, Span* spans, unsigned* sink, int lanes,
     }
     asm volatile("cp.async.wait_group 0;" ::: "memory");
   } else {
-    unsigned sum = 0;
-    unsigned from = lane * 16;
-    for (int trip = 0; trip < load_trips; ++trip) {
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        unsigned a, b, c, d;
-        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
-                     : "r"(shared + from + i * 512)
-                     : "memory");
-        sum += a ^ b ^ c ^ d;
-      }
-      from = (from + 4096) & (kLoaded - 1);
-    }
-    sink[threadIdx.x] = sum;
+    sink[threadIdx.x] = load_matrices(shared, lane, load_trips);
   }
   const long long end = clock64();
   if (lane == 0) {

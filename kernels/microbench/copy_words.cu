@@ -11,19 +11,13 @@
 #include <cstring>
 #include <vector>
 
-#include "check.cuh"
+#include "copying.cuh"
 
 constexpr int kShared = 200 * 1024;
-constexpr int kLoaded = 16384;  // bytes that the loading warps read, in front of what is copied
 constexpr int kTrips = 32;
-constexpr int kLoadTrips = 128;
 constexpr int kCopies = 4;    // of a group
 constexpr int kPlace = 4096;  // bytes of shared memory that a copy spreads over
 constexpr int kRowBytes = 16384;
-
-struct Span {
-  long long begin, end;
-};
 
 struct Form {
   int bytes;       // of a lane: 4 or 8
@@ -68,21 +62,7 @@ __global__ void words(const char* base, Span* spans, unsigned* sink, Form form, 
     }
     asm volatile("cp.async.wait_group 0;" ::: "memory");
   } else {
-    unsigned sum = 0;
-    unsigned from = lane * 16;
-    for (int trip = 0; trip < kLoadTrips; ++trip) {
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        unsigned a, b, c, d;
-        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
-                     : "r"(shared + from + i * 512)
-                     : "memory");
-        sum += a ^ b ^ c ^ d;
-      }
-      from = (from + 4096) & (kLoaded - 1);
-    }
-    sink[threadIdx.x] = sum;
+    sink[threadIdx.x] = load_matrices(shared, lane, kLoadTrips);
   }
   const long long end = clock64();
   if (lane == 0) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "check.cuh"
+#include "measure.cuh"
 
 namespace {
 
@@ -100,20 +100,12 @@ __global__ void neighbour(const char* base, int places, int sector, int delta, u
   }
 }
 
-__global__ void sweep(const uint4* p, size_t n, uint32_t* out) {
-  uint32_t s = 0;
-  for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < n; i += size_t(gridDim.x) * blockDim.x) {
-    const uint4 v = __ldcg(p + i);
-    s ^= v.x ^ v.y ^ v.z ^ v.w;
-  }
-  if (s == 0x12345) *out = s;
-}
-
 char* buffer;
 uint32_t* scratch;
 
 void flush() {
-  sweep<<<264, 1024>>>(reinterpret_cast<const uint4*>(buffer + (size_t{4} << 30)), (size_t{512} << 20) / 16, scratch);
+  measure::read_once<<<264, 1024>>>(reinterpret_cast<const uint4*>(buffer + (size_t{4} << 30)),
+                                    (size_t{512} << 20) / 16, scratch);
   CHECK(cudaDeviceSynchronize());
 }
 

@@ -1,11 +1,9 @@
 """Items 3 and 4: uniform datapath and constant operands."""
 import sm90
+from latencies import STALLS, sweep
 from rates import plain, rate, then_wait
 from sm90 import RZ, URZ
 from suite import ONE, SHARED, begin, finish
-
-STALLS = list(range(1, 17)) + [40]
-
 
 UNIFORM = {
     'UIADD3': lambda i: sm90.uiadd3(8 + i % 8, 16, 17),
@@ -78,25 +76,15 @@ def latencies(s):
 
     def latency(producer, make, consumer, use, clear):
 
-        def build(k):
-            begin(k)
+        def setup(k):
             for i, v in ((16, 48), (17, 16), (18, 4), (19, 3), (20, 64)):
                 k.emit(sm90.umov_imm(i, v), stall=15)
             k.emit(sm90.mov_imm(33, 80), stall=15)
             k.emit(sm90.mov_imm(34, 5), stall=15)
             k.emit(sm90.sts(SHARED, SHARED), stall=15, read=0)
             k.wait(60, 1)
-            for i, stall in enumerate(STALLS):
-                clear(k)
-                k.wait(30)
-                k.emit(make, stall=min(stall, 15))
-                k.wait(stall - 15)
-                use(k, 64 + i)
-                k.wait(30)
-            finish(k, range(64, 64 + len(STALLS)))
 
-        kernel = s.kernel(f'latency_{producer}_{consumer}', build)
-        s.test(f'latency/{producer}/{consumer}', kernel, 32, shared=lambda w, l: 4 * l, reps=2)
+        sweep(s, producer, make, consumer, use, clear, setup, STALLS)
 
     for producer, make in producers.items():
         for consumer, use in consumers.items():

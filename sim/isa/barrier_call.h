@@ -3,7 +3,9 @@
 
 #include <bit>
 #include <cstdint>
+#include <string>
 
+#include "model/result.h"
 #include "sim/isa/stream.h"
 
 namespace tilesim::isa {
@@ -29,6 +31,12 @@ struct BarrierCall {
   /// False for what no CTA of so many warps can ask for.
   [[nodiscard]] bool possible(std::uint32_t cta_warps) const { return barrier < kBarriersPerCta && warps <= cta_warps; }
 };
+
+/// What ends a run in which warps wait at barriers for ever; `where`: the file or kernel.
+[[nodiscard]] inline tl::unexpected<Error> barriers_never_fill(std::string where) {
+  return fail(ErrorKind::kUsage, "The warps of a CTA wait at barriers that never fill.",
+              "Check the block size, and the numbers of threads that the kernel gives its barriers.", std::move(where));
+}
 
 /// True for a BAR that is not simply a meeting of all warps of the CTA.
 [[nodiscard]] constexpr bool is_partial_barrier(const Instruction& instruction) {

@@ -35,25 +35,23 @@ void AccessAnalyzer::look_at(const isa::DynamicInstruction& dynamic,
   const isa::Instruction& inst = program_.instructions[dynamic.index];
   switch (inst.memory) {
     case isa::MemoryOp::kStoreShared:
-      pattern.wavefronts = model::shared_store_wavefronts(addresses, dynamic.active_mask, inst.access_bytes);
+      pattern.cost.now = model::shared_store_wavefronts(addresses, dynamic.active_mask, inst.access_bytes);
       break;
     case isa::MemoryOp::kCopyAsync:
       if (is_word_copy(inst)) {
         const model::WordCopyWavefronts copy =
             model::word_copy_wavefronts(addresses, pattern.lines, dynamic.active_mask, inst.access_bytes);
-        pattern.wavefronts = {copy.together, copy.phases, copy.phases};
-        pattern.waiting = copy.by_fours;
+        pattern.cost = {copy.together, copy.by_fours};
       } else {
         pattern.copy = model::copy_wavefronts(addresses, dynamic.active_mask, inst.access_bytes);
-        pattern.wavefronts = pattern.copy.total();
-        pattern.waiting = pattern.copy.count;
+        pattern.cost = {pattern.copy.total(), pattern.copy.total()};
       }
       break;
     case isa::MemoryOp::kLoadMatrix:
-      pattern.wavefronts = model::matrix_load_wavefronts(addresses, inst.access_bytes / 4);
+      pattern.cost.now = model::matrix_load_wavefronts(addresses, inst.access_bytes / 4);
       break;
     default:
-      pattern.wavefronts = model::shared_load_wavefronts(addresses, dynamic.active_mask, inst.access_bytes);
+      pattern.cost.now = model::shared_load_wavefronts(addresses, dynamic.active_mask, inst.access_bytes);
       break;
   }
 }
@@ -93,9 +91,9 @@ AccessAnalyzer::SharedCost AccessAnalyzer::shared(const isa::DynamicInstruction&
     look_at(dynamic, addresses, pattern);
   }
   site.requests += copy ? 0 : 1;  // counted with the global side
-  site.wavefronts += static_cast<std::uint64_t>(pattern.wavefronts.wavefronts);
-  site.ideal_wavefronts += static_cast<std::uint64_t>(pattern.wavefronts.phases);
-  return {pattern.wavefronts.wavefronts, pattern.waiting};
+  site.wavefronts += static_cast<std::uint64_t>(pattern.cost.now.wavefronts);
+  site.ideal_wavefronts += static_cast<std::uint64_t>(pattern.cost.now.phases);
+  return pattern.cost;
 }
 
 namespace {

@@ -22,8 +22,8 @@ class AccessAnalyzer {
 
   /// Wavefronts of a shared-memory access with at least one active lane.
   struct SharedCost {
-    int wavefronts = 0;
-    int waiting = 0;  ///< copies: if they wait for data
+    model::Wavefronts now;
+    model::Wavefronts waiting;  ///< copies: if they wait for data
   };
   /// Adds to the site's counters. Copies: their shared side.
   SharedCost shared(const isa::DynamicInstruction& dynamic, AccessSite& site);
@@ -38,8 +38,7 @@ class AccessAnalyzer {
   struct Pattern {
     std::array<std::uint32_t, isa::kWarpSize> relative{};
     std::uint32_t mask = 0;
-    model::Wavefronts wavefronts{};
-    int waiting = 0;
+    SharedCost cost;
     model::CopyWavefronts copy{};                       ///< for copies of 16 bytes
     std::array<std::uint64_t, isa::kWarpSize> lines{};  ///< for other copies, less that of the first active lane
   };

@@ -74,8 +74,11 @@ void Lsu::enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std
   const bool shared = is_shared(request) && inst.memory != isa::MemoryOp::kNone;
   if (dynamic.active_mask != 0 && (inst.memory == isa::MemoryOp::kCopyAsync || shared)) {
     const AccessAnalyzer::SharedCost cost = analyzer_.shared(dynamic, site);
-    request.wavefronts = static_cast<std::uint16_t>(cost.wavefronts);
-    request.waiting_wavefronts = static_cast<std::uint16_t>(cost.waiting);
+    request.wavefronts = static_cast<std::uint16_t>(cost.now.wavefronts);
+    if (inst.memory == isa::MemoryOp::kCopyAsync) {
+      request.more_if_waiting = static_cast<std::uint16_t>(cost.waiting.wavefronts - cost.now.wavefronts);
+      request.more_ideal_if_waiting = static_cast<std::uint16_t>(cost.waiting.phases - cost.now.phases);
+    }
   }
   if (isa::is_global(inst.memory)) {
     const int index = new_footprint();
@@ -360,9 +363,10 @@ void Lsu::look_up(std::uint32_t index, Cycle now) {
   const int tag_cycles = (footprint.line_count + p_.tag_lines - 1) / p_.tag_lines;
   const bool copy = load.request.op == isa::MemoryOp::kCopyAsync;
   if (copy && load.lines_missing != 0) {
-    counters_.sites[load.request.site].wavefronts +=
-        static_cast<std::uint64_t>(load.request.waiting_wavefronts - load.request.wavefronts);
-    load.request.wavefronts = load.request.waiting_wavefronts;
+    AccessSite& site = counters_.sites[load.request.site];
+    site.wavefronts += load.request.more_if_waiting;
+    site.ideal_wavefronts += load.request.more_ideal_if_waiting;
+    load.request.wavefronts = static_cast<std::uint16_t>(load.request.wavefronts + load.request.more_if_waiting);
   }
   const bool words = copy && load.request.access_bytes < 16;
   const double miss_cycles = words ? asked_lines * p_.word_copy_miss : missed_lines / p_.miss_lines_per_cycle;

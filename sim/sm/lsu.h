@@ -21,8 +21,8 @@
 // group; a group is over lsu.commit_latency after its mark or, if later, a fixed time after the last wavefront of its
 // copies, which lsu.copy_latency fixes (with .BYPASS, whose end is its return, lsu.bypass_latency); groups of a warp
 // end in order. Measured: cycles per LDGSTS from the L1 2.4, 3.5, 4.7 for 4, 8, 16 bytes (here 2, 3, 5), 33 at 8-way
-// conflicts. Copies of words are written as model::word_copy_wavefronts() says, and ask the L2 for a line every
-// lsu.word_copy_miss_interval.
+// conflicts. Copies of words are written as model::word_copy_wavefronts() says, and hold up the next look-up for
+// lsu.word_copy_miss_interval per line that they ask the L2 for.
 //
 // Local memory (LDL, STL) is kept in the L1 and written back: a store takes its lines and leaves them dirty; that a
 // dirty line was evicted is found, and its write sent, when the warp comes back to it. All of it is a guess.
@@ -101,8 +101,9 @@ class Lsu {
     std::uint16_t sectors = 0;  ///< looked up
     std::uint32_t group = 0;    ///< copies and marks: running number of the warp's group
     std::uint16_t wavefronts = 0;
-    std::uint16_t waiting_wavefronts = 0;  ///< copies: if they wait for data
-    std::uint16_t footprint = 0;           ///< index into footprints_, for global accesses
+    std::uint16_t more_if_waiting = 0;        ///< copies: wavefronts more if they wait for data
+    std::uint16_t more_ideal_if_waiting = 0;  ///< of these without any bank conflict
+    std::uint16_t footprint = 0;              ///< index into footprints_, for global accesses
     std::uint32_t active_bytes = 0;
     std::uint32_t cta_ordinal = 0;
     std::uint32_t warp = 0;

@@ -368,19 +368,22 @@ TEST_CASE("LDGSTS of words: a line begins per wavefront, four at a time where th
         {8, 4, 2, true, 6},    {8, 4, 4, true, 10},  {8, 4, 8, true, 18},  {8, 8, 2, true, 10},   {8, 8, 4, true, 14},
         {8, 8, 8, true, 26},   {8, 16, 2, true, 18}, {8, 16, 8, true, 30}, {8, 16, 8, false, 16}}) {
     CAPTURE(row.bytes, row.lines, row.degree, row.near);
-    CHECK(cost(row, ~0U).together == row.together);
+    CHECK(cost(row, ~0U).together.wavefronts == row.together);
   }
   // Four lanes of a line 16 bytes apart, four copies for the words of their sectors: three of four wait for the first.
-  CHECK(cost({4, 8, 1, true, 0}, ~0U).by_fours == 8);
-  CHECK(cost({4, 8, 2, true, 0}, ~0U).by_fours == 10);
-  CHECK(cost({4, 8, 4, true, 0}, ~0U).by_fours == 14);
-  CHECK(cost({4, 8, 8, true, 0}, ~0U).by_fours == 26);
-  CHECK(cost({4, 16, 2, true, 0}, ~0U).by_fours == 20);
-  CHECK(cost({4, 16, 4, true, 0}, ~0U).by_fours == 28);
-  CHECK(cost({4, 16, 8, true, 0}, ~0U).by_fours == 32);
-  CHECK(cost({4, 8, 4, true, 0}, ~0U).fours == 2);
-  CHECK(cost({4, 8, 4, true, 0}, 0xffU).together == 5);  // two lines
-  CHECK(cost({4, 8, 4, true, 0}, 0).together == 0);
+  CHECK(cost({4, 8, 1, true, 0}, ~0U).by_fours.wavefronts == 8);
+  CHECK(cost({4, 8, 2, true, 0}, ~0U).by_fours.wavefronts == 10);
+  CHECK(cost({4, 8, 4, true, 0}, ~0U).by_fours.wavefronts == 14);
+  CHECK(cost({4, 8, 8, true, 0}, ~0U).by_fours.wavefronts == 26);
+  CHECK(cost({4, 16, 2, true, 0}, ~0U).by_fours.wavefronts == 20);
+  CHECK(cost({4, 16, 4, true, 0}, ~0U).by_fours.wavefronts == 28);
+  CHECK(cost({4, 16, 8, true, 0}, ~0U).by_fours.wavefronts == 32);
+  CHECK(cost({4, 8, 4, true, 0}, ~0U).together.conflicts() == 10);   // measured 10.1
+  CHECK(cost({4, 8, 4, true, 0}, ~0U).by_fours.conflicts() == 12);   // measured 12.0
+  CHECK(cost({4, 16, 4, true, 0}, ~0U).by_fours.conflicts() == 24);  // measured 23.9
+  CHECK(cost({8, 8, 4, true, 0}, ~0U).together.conflicts() == 12);   // measured 12.0
+  CHECK(cost({4, 8, 4, true, 0}, 0xffU).together.wavefronts == 5);   // two lines
+  CHECK(cost({4, 8, 4, true, 0}, 0).together.wavefronts == 0);
 }
 
 TEST_CASE("An instruction without an active lane costs nothing", "[model]") {

@@ -7,6 +7,7 @@
 
 #include "tests/support/catch.h"
 #include "tests/support/kernel_corpus.h"
+#include "tests/traces/corpus_launch.h"
 #include "traces/cubin/cubin_reader.h"
 #include "traces/sass/decoder.h"
 #include "traces/sass/listing_reader.h"
@@ -41,11 +42,8 @@ std::string error_of(const std::string& text) {
 TEST_CASE("every instruction of the corpus assembles from its own text") {
   std::size_t instructions = 0;
   for (const test::RecordedKernel& recorded : test::recorded_kernels()) {
-    const auto cubin = parse_cubin(test::corpus_cubin(recorded.source, recorded.architecture), recorded.source);
-    REQUIRE(cubin.has_value());
-    const auto kernel = choose_kernel(*cubin, recorded.name);
-    REQUIRE(kernel.has_value());
-    const auto decoded = decode_kernel(**kernel);
+    const CubinKernel kernel = corpus_code(recorded.source, recorded.name, recorded.architecture);
+    const auto decoded = decode_kernel(kernel);
     REQUIRE(decoded.has_value());
     instructions += check_words(decoded->instructions);
   }
@@ -130,6 +128,9 @@ TEST_CASE("what the text says twice is refused, not taken once") {
     CHECK_FALSE(assemble_line("[B------:R-:W2:-:S04] LDS " + operands, 0).has_value());
   }
   CHECK(assemble_line("[B------:R-:W2:-:S04] LDS R8, [R2.X8+UR4+0x4]", 0).has_value());
+  CHECK_FALSE(assemble_line("[B------:R-:W-:-:S04] FADD R0, R1, 1e300", 0).has_value());
+  CHECK(assemble_line("[B------:R-:W-:-:S04] FADD R0, R1, +INF", 0).has_value());
+  CHECK_FALSE(assemble_line("[B------:R-:W-:-:S04] HFMA2 R1, R2, 1, 70000, R4", 0).has_value());
   CHECK_FALSE(assemble_line("[B------:R-:W-:-:S05] BRA -0x7fffffffffffffff", 0).has_value());
   CHECK_FALSE(assemble_line("[B------:R-:W-:-:S05] BRX R2 0x7fffffffffffffff", 0).has_value());
 }

@@ -71,9 +71,13 @@ bool has_parameter(const test::CorpusKernel& kernel, const std::string& name) {
 }  // namespace
 
 CubinKernel corpus_code(const test::CorpusKernel& kernel, int architecture) {
-  const auto cubin = parse_cubin(test::corpus_cubin(kernel.source, architecture), kernel.source);
+  return corpus_code(kernel.source, kernel.name, architecture);
+}
+
+CubinKernel corpus_code(const std::string& source, const std::string& name, int architecture) {
+  const auto cubin = parse_cubin(test::corpus_cubin(source, architecture), source);
   REQUIRE(cubin.has_value());
-  const auto chosen = choose_kernel(*cubin, kernel.name);
+  const auto chosen = choose_kernel(*cubin, name);
   REQUIRE(chosen.has_value());
   return **chosen;
 }

@@ -13,6 +13,7 @@ namespace tilesim::traces {
 
 /// A kernel of the corpus out of its recorded cubin; fails the running test if it is not there.
 [[nodiscard]] CubinKernel corpus_code(const test::CorpusKernel& kernel, int architecture = 90);
+[[nodiscard]] CubinKernel corpus_code(const std::string& source, const std::string& name, int architecture);
 
 /// A launch of a kernel with its matrices, whose elements are values of their type: a quarter of A's are zeros. C
 /// begins as not-a-number unless the kernel adds to it.

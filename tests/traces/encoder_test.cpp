@@ -5,6 +5,7 @@
 
 #include "tests/support/catch.h"
 #include "tests/support/kernel_corpus.h"
+#include "tests/traces/corpus_launch.h"
 #include "traces/cubin/cubin_reader.h"
 #include "traces/sass/decoder.h"
 #include "traces/sass/disassembler.h"
@@ -41,11 +42,8 @@ Encoding random_word(const InstructionRow& row) {
 TEST_CASE("every instruction of the corpus encodes to the word that it was decoded from") {
   std::size_t instructions = 0;
   for (const test::RecordedKernel& recorded : test::recorded_kernels()) {
-    const auto cubin = parse_cubin(test::corpus_cubin(recorded.source, recorded.architecture), recorded.source);
-    REQUIRE(cubin.has_value());
-    const auto kernel = choose_kernel(*cubin, recorded.name);
-    REQUIRE(kernel.has_value());
-    for (const Encoding& word : (*kernel)->code) {
+    const CubinKernel kernel = corpus_code(recorded.source, recorded.name, recorded.architecture);
+    for (const Encoding& word : kernel.code) {
       const auto instruction = decode(word, 16 * instructions, recorded.architecture);
       REQUIRE(instruction.has_value());
       INFO(disassemble(*instruction));

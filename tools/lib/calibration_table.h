@@ -27,7 +27,7 @@ enum class Reduction {
 struct SpecRule {
   std::string key;        ///< "section.name" of the spec
   std::string row_name;   ///< whole
-  std::string row_param;  ///< may hold * and ?
+  std::string row_param;  ///< may hold *, ? and sets as [12]
   Reduction reduction = Reduction::kValue;
   double scale = 1.0;  ///< from the unit of the rows to that of the spec
 };

@@ -3,7 +3,7 @@
 // Default mode: one SM per number of CTAs that SMs get (floor and ceiling) runs every instruction with all its CTAs;
 // the other SMs are request generators. If the main loop is long, two runs with part of its trips give a line that is
 // extended to all of them; skipped trips are emulated without timing. Detailed mode: every SM, every trip.
-// Instructions executed are not scaled: the streams of all CTAs are counted.
+// Instructions executed are not scaled: streams count them, CTA by CTA (those alike once).
 #pragma once
 
 #include <array>

@@ -30,7 +30,7 @@ struct MeasuredRun {
 };
 
 /// Reads a file, which may be compressed; rows that repeat a name and a param become one, the median and all of the
-/// spread. A spread that is no `least..most` is a note and not read. Errors (kUsage) with file and line: another
+/// spread. A spread without ".." is a note and not read. Errors (kUsage) with file and line: another
 /// heading, too few or too many fields, an empty name, a value that is no number, a spread that is not around it, one
 /// row with two units.
 [[nodiscard]] Result<MeasuredRun> read_measured_rows(const std::filesystem::path& path);

@@ -15,6 +15,8 @@
 namespace tilesim::app {
 namespace {
 
+constexpr int kArchitecture = 90;  // that text is assembled for
+
 struct Placeholder {
   std::string file;
   std::string bytes;
@@ -43,6 +45,11 @@ Result<std::vector<Placeholder>> read_placeholders(const std::vector<std::string
     const auto room = traces::room_of(placeholder.view(), file, {});
     if (!room) {
       return tl::unexpected<Error>(room.error());
+    }
+    const auto cubin = traces::parse_cubin(placeholder.view(), file);
+    if (cubin && cubin->kernels.front().architecture != kArchitecture) {
+      return fail(ErrorKind::kUsage, fmt::format("{} is for sm_{}", file, cubin->kernels.front().architecture),
+                  fmt::format("text is assembled for sm_{}: compile the placeholder for it", kArchitecture));
     }
     placeholder.room = *room;
     placeholders.push_back(std::move(placeholder));
@@ -91,7 +98,10 @@ Result<std::vector<AssembledCubin>> assemble_into(const std::string& text, const
   if (!source || !targets) {
     return tl::unexpected<Error>(!source ? source.error() : targets.error());
   }
-  const auto kernels = traces::assemble(*source, text);
+  if (out == "-") {
+    return fail(ErrorKind::kUsage, "cubins do not go to stdout", "name a file or a folder with --out");
+  }
+  const auto kernels = traces::assemble(*source, text, kArchitecture);
   if (!kernels) {
     return tl::unexpected<Error>(kernels.error());
   }

@@ -169,9 +169,8 @@ Result<Files> files_from(const Invocation& invocation, const Outputs& outputs) {
   if (!spec) {
     return tl::unexpected<Error>(spec.error());
   }
-  const auto standard = [](const std::optional<Output>& output) { return output && output->is_standard() ? 1 : 0; };
-  if (standard(outputs.json) + standard(*csv) + standard(*spec) > 1) {
-    return fail(ErrorKind::kUsage, "two outputs cannot both go to stdout", "give one of them a file name");
+  if (const auto one = check_standard({&outputs.json, &*csv, &*spec}); !one) {
+    return tl::unexpected<Error>(one.error());
   }
   return Files{std::move(*csv), std::move(*spec)};
 }

@@ -125,6 +125,14 @@ Result<std::optional<Output>> output_for(const Invocation& invocation, const std
   return std::move(*output);
 }
 
+Result<void> check_standard(std::initializer_list<const std::optional<Output>*> outputs) {
+  const auto standard = [](const std::optional<Output>* output) { return *output && (*output)->is_standard(); };
+  if (std::count_if(outputs.begin(), outputs.end(), standard) > 1) {
+    return fail(ErrorKind::kUsage, "two outputs cannot both go to stdout", "give one of them a file name");
+  }
+  return {};
+}
+
 Result<ExitCode> deliver(const Outputs& outputs, const std::string& text, const std::string& json) {
   if (outputs.json) {
     if (const auto written = outputs.json->write(json); !written) {

@@ -45,6 +45,9 @@ struct Outputs {
 /// A further file that a flag names, opened before anything is done.
 [[nodiscard]] Result<std::optional<Output>> output_for(const Invocation& invocation, const std::string& flag);
 
+/// Errors (kUsage): more than one of them is stdout.
+[[nodiscard]] Result<void> check_standard(std::initializer_list<const std::optional<Output>*> outputs);
+
 /// What every subcommand that answers for a GPU starts with.
 struct Setting {
   Outputs outputs;

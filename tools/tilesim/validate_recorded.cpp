@@ -184,9 +184,8 @@ Result<Files> files_from(const Invocation& invocation, const Outputs& outputs) {
   if (!html) {
     return tl::unexpected<Error>(html.error());
   }
-  const auto standard = [](const std::optional<Output>& output) { return output && output->is_standard() ? 1 : 0; };
-  if (standard(outputs.json) + standard(*csv) + standard(*html) > 1) {
-    return fail(ErrorKind::kUsage, "two outputs cannot both go to stdout", "give one of them a file name");
+  if (const auto one = check_standard({&outputs.json, &*csv, &*html}); !one) {
+    return tl::unexpected<Error>(one.error());
   }
   return Files{std::move(*csv), std::move(*html)};
 }

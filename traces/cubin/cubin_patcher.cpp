@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/isa/barrier_call.h"
 #include "traces/cubin/cubin_attributes.h"
 #include "traces/cubin/cubin_reader.h"
 #include "traces/cubin/elf_file.h"
@@ -16,7 +17,6 @@ namespace {
 
 constexpr std::uint64_t kInstructionBytes = 16;
 constexpr std::uint8_t kAbiOfCuda13 = 8;
-constexpr int kNamedBarriers = 16;
 
 tl::unexpected<Error> wrong(const std::string& file, std::string message, std::string remedy) {
   return fail(ErrorKind::kUsage, std::move(message), std::move(remedy), file);
@@ -59,7 +59,8 @@ Result<Needs> needs_of(const CubinKernel& kernel, std::span<const Encoding> code
     if (instruction->opcode == Opcode::kBar) {
       const Operand& number = instruction->operand(Role::kImmediate);
       const bool is_known = number.kind == OperandKind::kImmediate;
-      needs.barriers = std::max(needs.barriers, is_known ? static_cast<int>(number.value) + 1 : kNamedBarriers);
+      needs.barriers = std::max(needs.barriers,
+                                is_known ? static_cast<int>(number.value) + 1 : static_cast<int>(isa::kBarriersPerCta));
     }
   }
   return needs;

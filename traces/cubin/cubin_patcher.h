@@ -25,8 +25,8 @@ struct CubinPatch {
 /// The cubin with the code of a kernel replaced and filled up with NOPs; the register count, the offsets of the EXITs
 /// and, where the code needs more, the number of barriers are changed with it. Shared memory, parameters and launch
 /// bounds stay those of the placeholder. Errors (kUsage, `where` = `file`): those of room_of(); code that does not
-/// decode or does not fit; no EXIT or more of them than the placeholder has; registers that the code uses and the count
-/// does not cover; a cubin of CUDA 11 or 12, which keeps the number of barriers elsewhere.
+/// decode or does not fit; no EXIT where the placeholder lists some, or more of them than it has; registers that the
+/// code uses and the count does not cover; a cubin of CUDA 11 or 12, which keeps the number of barriers elsewhere.
 [[nodiscard]] Result<std::vector<std::byte>> patch_cubin(std::span<const std::byte> cubin, const std::string& file,
                                                          const CubinPatch& patch);
 

@@ -357,16 +357,30 @@ Result<Cubin> read_cubin(const std::filesystem::path& path) {
   return parse_cubin(std::as_bytes(std::span(*bytes)), file);
 }
 
+namespace {
+
+bool begins_machine_code(std::string_view bytes) {
+  return bytes.starts_with(
+             "\x7f"
+             "ELF") ||
+         holds_fat_binary(std::as_bytes(std::span(bytes)));
+}
+
+}  // namespace
+
 bool is_machine_code(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
   std::array<char, 4> magic{};
   if (!stream.read(magic.data(), magic.size())) {
     return false;
   }
-  return std::string_view(magic.data(), magic.size()) ==
-             "\x7f"
-             "ELF" ||
-         holds_fat_binary(std::as_bytes(std::span(magic)));
+  const std::string_view begin(magic.data(), magic.size());
+  const bool compressed = begin.starts_with("\x1f\x8b") || begin == "\x28\xb5\x2f\xfd" || begin == "\xfd\x37zX";
+  if (!compressed) {
+    return begins_machine_code(begin);
+  }
+  const auto bytes = TextSource::read_all(path, kMaximumCubinBytes);
+  return bytes && begins_machine_code(std::string_view(*bytes).substr(0, magic.size()));
 }
 
 Result<const CubinKernel*> choose_kernel(const Cubin& cubin, std::string_view choice, int architecture) {

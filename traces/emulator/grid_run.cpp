@@ -33,7 +33,6 @@ class RunningCta {
 
  private:
   Result<bool> run_warp(int w);
-  [[nodiscard]] tl::unexpected<Error> stuck() const;
 
   const GridRun& run_;
   std::uint64_t id_;
@@ -75,11 +74,6 @@ Result<bool> RunningCta::run_warp(int w) {
   return true;
 }
 
-tl::unexpected<Error> RunningCta::stuck() const {
-  return fail(ErrorKind::kUsage, "The warps of a CTA wait at barriers that never fill.",
-              "Check the block size, and the numbers of threads that the kernel gives its barriers.", run_.where);
-}
-
 Result<Progress> RunningCta::run() {
   bool moved = false;
   while (true) {
@@ -106,7 +100,8 @@ Result<Progress> RunningCta::run() {
       return Progress::kDone;
     }
     if (!any) {
-      return waits ? Result<Progress>(moved ? Progress::kMoved : Progress::kWaits) : Result<Progress>(stuck());
+      return waits ? Result<Progress>(moved ? Progress::kMoved : Progress::kWaits)
+                   : Result<Progress>(isa::barriers_never_fill(run_.where));
     }
   }
 }

@@ -576,34 +576,24 @@ std::int64_t printed_size(const ProfileMetric& metric) {
 }
 
 std::optional<double> clock_mhz(const ProfiledLaunch& launch) {
-  const auto metric = [&launch](const char* name) -> const ProfileMetric* {
+  const auto value = [&launch](const char* name) -> std::optional<double> {
     const auto found = launch.metrics.find(name);
     const bool usable = found != launch.metrics.end() && found->second.unit_known && found->second.value > 0.0;
-    return usable ? &found->second : nullptr;
+    return usable ? std::optional(found->second.value) : std::nullopt;
   };
   constexpr double kMhzPerGhz = 1000.0;
   constexpr double kHzPerMhz = 1e6;
-  constexpr double kSharp = 1e-3;  // more than this, and the frequency is looked at: 1.84 ms are within 0.3 %
-  std::optional<double> clock;
-  double blur = 0.0;  // share of the clock that the printed digits leave open
-  const ProfileMetric* time = metric("gpu__time_duration.sum");
-  const ProfileMetric* cycles = metric("sm__cycles_elapsed.max");
-  cycles = cycles != nullptr ? cycles : metric("gpc__cycles_elapsed.max");
-  if (time != nullptr && cycles != nullptr) {
-    clock = kMhzPerGhz * cycles->value / time->value;
-    blur = time->half_digit / time->value;
-  }
-  if (clock && blur <= kSharp) {
-    return clock;
-  }
-  for (const char* name : {"sm__cycles_elapsed.avg.per_second", "gpc__cycles_elapsed.avg.per_second",
+  // In this order: those of SMs can be of two passes, too, and above the card's clock.
+  for (const char* name : {"gpc__cycles_elapsed.avg.per_second", "sm__cycles_elapsed.avg.per_second",
                            "smsp__cycles_elapsed.avg.per_second"}) {
-    const ProfileMetric* rate = metric(name);
-    if (rate != nullptr && (!clock || rate->half_digit / rate->value < blur)) {
-      return rate->value / kHzPerMhz;
+    if (const auto rate = value(name)) {
+      return *rate / kHzPerMhz;
     }
   }
-  return clock;
+  const auto time = value("gpu__time_duration.sum");
+  auto cycles = value("sm__cycles_elapsed.max");
+  cycles = cycles ? cycles : value("gpc__cycles_elapsed.max");
+  return time && cycles ? std::optional(kMhzPerGhz * *cycles / *time) : std::nullopt;
 }
 
 }  // namespace tilesim::traces

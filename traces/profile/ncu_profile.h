@@ -65,8 +65,8 @@ struct NcuProfile {
 /// 2^53.
 [[nodiscard]] std::int64_t printed_size(const ProfileMetric& metric);
 
-/// SM clock in MHz: elapsed cycles over time, or the frequency that is printed where the time has three digits or fewer
-/// and the frequency is not less exact; none without either.
+/// SM clock in MHz: the frequency, which ncu takes from one pass; without it elapsed cycles over time, which may be of
+/// two (a clock of 1,993 MHz on a card of 1,980); none without either.
 [[nodiscard]] std::optional<double> clock_mhz(const ProfiledLaunch& launch);
 
 }  // namespace tilesim::traces

@@ -3,6 +3,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "traces/emulator/half_precision.h"
@@ -68,7 +69,12 @@ std::optional<std::int64_t> half_pair(std::string_view text, const SassInstructi
   if (!high || !low) {
     return std::nullopt;
   }
-  return std::int64_t{to_half(*high, type)} << 16 | to_half(*low, type);
+  const std::uint16_t pair[] = {to_half(*low, type), to_half(*high, type)};
+  if (std::isinf(half_to_float(pair[0], type)) != std::isinf(*low) ||
+      std::isinf(half_to_float(pair[1], type)) != std::isinf(*high)) {
+    return std::nullopt;  // too large
+  }
+  return std::int64_t{pair[1]} << 16 | pair[0];
 }
 
 std::optional<std::int64_t> immediate(std::string_view text, const SassInstruction& instruction,
@@ -82,7 +88,10 @@ std::optional<std::int64_t> immediate(std::string_view text, const SassInstructi
     return half_pair(text, instruction);
   }
   const auto number = real(text);
-  return number ? std::optional<std::int64_t>(std::bit_cast<std::uint32_t>(static_cast<float>(*number))) : std::nullopt;
+  const bool fits = number && (std::isinf(*number) || std::abs(*number) <= std::numeric_limits<float>::max());
+  return fits || (number && std::isnan(*number))
+             ? std::optional<std::int64_t>(std::bit_cast<std::uint32_t>(static_cast<float>(*number)))
+             : std::nullopt;
 }
 
 // "[...]" without its brackets.

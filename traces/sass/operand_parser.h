@@ -23,7 +23,8 @@ using Labels = std::map<std::string, std::uint64_t, std::less<>>;
                                                    const OperandField& field, const OperandLayout& layout,
                                                    const Labels& labels);
 
-/// A number with sign, decimal or hexadecimal; nothing if the text holds anything else or more than 64 bits.
+/// A number with sign, decimal or hexadecimal; nothing if the text holds anything else or does not fit 64 bits with
+/// its sign.
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
 
 }  // namespace tilesim::traces

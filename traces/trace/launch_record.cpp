@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/isa/barrier_call.h"
+
 namespace tilesim::traces {
 
 namespace {
@@ -64,7 +66,6 @@ bool decode_instruction(ByteReader& reader, std::uint64_t count, isa::Instructio
   constexpr std::uint8_t kLastMemory = static_cast<std::uint8_t>(isa::MemoryOp::kCopyAsync);
   constexpr std::uint8_t kLastControl = static_cast<std::uint8_t>(isa::ControlOp::kCommitGroup);
   constexpr std::uint8_t kMostStall = 15;
-  constexpr std::uint8_t kMostBarriers = 16;
   constexpr std::uint8_t kMostMioRegisters = 8;
   constexpr std::uint8_t kWidest = 16;
   const std::uint8_t pipe = reader.u8();
@@ -107,15 +108,14 @@ bool decode_instruction(ByteReader& reader, std::uint64_t count, isa::Instructio
     return number < isa::kScoreboards || number == isa::kNoScoreboard;
   };
   const bool accesses = memory != 0;
-  const bool barrier_operands = out.barrier_from_registers || out.barrier_arrives || out.barrier_warps != 0;
   return good && !reader.failed() && pipe < isa::kPipeCount && memory <= kLastMemory && control <= kLastControl &&
          out.stall <= kMostStall && scoreboard(out.write_scoreboard) && scoreboard(out.read_scoreboard) &&
          out.wait_mask < 1U << isa::kScoreboards && out.mio_registers <= kMostMioRegisters &&
          (accesses ? out.access_bytes >= 1 && out.access_bytes <= kWidest &&
                          (out.access_bytes & (out.access_bytes - 1U)) == 0
                    : out.access_bytes == 0) &&
-         out.branch_target < count && out.barrier_id < kMostBarriers &&
-         (!barrier_operands || control == static_cast<std::uint8_t>(isa::ControlOp::kBarrier)) &&
+         out.branch_target < count && out.barrier_id < isa::kBarriersPerCta &&
+         (!isa::is_partial_barrier(out) || control == static_cast<std::uint8_t>(isa::ControlOp::kBarrier)) &&
          out.wait_scoreboard < isa::kScoreboards;
 }
 
@@ -148,7 +148,6 @@ Bytes encode_launch(const LaunchRecord& launch) {
 bool decode_launch(std::span<const std::uint8_t> bytes, LaunchRecord& out) {
   constexpr std::uint64_t kMostShared = std::uint64_t{1} << 30;
   constexpr std::uint64_t kMostRegisters = 255;
-  constexpr std::uint64_t kMostBarriers = 16;
   constexpr std::uint64_t kMostCarveout = 1024;
   constexpr std::uint64_t kMostTrips = std::uint64_t{1} << 40;
   ByteReader reader(bytes);
@@ -167,7 +166,7 @@ bool decode_launch(std::span<const std::uint8_t> bytes, LaunchRecord& out) {
   out.loop_trips = reader.number();
   const std::uint64_t notes = reader.number();
   if (reader.failed() || shared > kMostShared || registers < 1 || registers > kMostRegisters || barriers < 1 ||
-      barriers > kMostBarriers || carveout > kMostCarveout || branch > kMaximumTraceInstructions ||
+      barriers > isa::kBarriersPerCta || carveout > kMostCarveout || branch > kMaximumTraceInstructions ||
       out.loop_trips > kMostTrips || notes > reader.left() ||
       math > static_cast<std::uint8_t>(model::DataType::kBf16) || !sensible(out.grid, out.block)) {
     return false;

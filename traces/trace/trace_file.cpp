@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -83,6 +84,12 @@ Result<void> TraceFile::read_tables(std::uint64_t program_at, std::uint64_t laun
   if (!decoded || (launch_.loop_branch && *launch_.loop_branch >= program_.instructions.size()) ||
       (!ctas_.empty() && ctas_.back().id >= launch_.grid.count())) {
     return tl::unexpected<Error>(file_->damaged(launch_at, "the launch does not make sense"));
+  }
+  const auto fits = [warps = static_cast<unsigned>(warps_per_cta())](const isa::Instruction& in) {
+    return in.barrier_warps <= warps;
+  };
+  if (!std::all_of(program_.instructions.begin(), program_.instructions.end(), fits)) {
+    return tl::unexpected<Error>(file_->damaged(program_at, "a barrier is for more warps than a CTA has"));
   }
   const auto count = static_cast<std::uint32_t>(program_.instructions.size());
   next_memory_.assign(std::size_t{count} + 1, count);
