@@ -105,6 +105,8 @@ void check_counts(Comparison& c, const CalibrationKernel& kernel) {
   const auto value = [&c](const std::string& name) { return c.predicted.metrics.at(name).value; };
   CHECK(c.predicted.launch.registers == kernel.registers);  // highest referenced + 3
   CHECK(std::abs(value("smsp__inst_executed.sum") / c.measured["smsp__inst_executed.sum"] - 1.0) < 0.001);
+  // A cycle per instruction, extrapolated or not.
+  CHECK(std::abs(value("smsp__average_warps_issue_stalled_selected_per_issue_active.ratio") - 1.0) < 1e-9);
   for (const char* limit : {"registers", "shared_mem", "warps", "blocks", "barriers"}) {
     const std::string name = fmt::format("launch__occupancy_limit_{}", limit);
     CAPTURE(name);

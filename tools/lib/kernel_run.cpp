@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 #include "sim/simulate.h"
 #include "tools/lib/kernel_result.h"
@@ -153,11 +154,15 @@ void extend(RunTotals& shorter, RunTotals& longer, double factor, const isa::Pro
   for (std::size_t i = 0; i < to.size(); ++i) {
     *to[i] = std::max(0.0, *from[i] + (*to[i] - *from[i]) * factor);
   }
-  // A state that shrinks with the length ends at zero; the others then make up the warps' time.
-  const double states = std::accumulate(longer.states.begin(), longer.states.end(), 0.0);
+  // A state that shrinks with the length ends at zero; the others then make up the warps' time. 'Selected' is a cycle
+  // per instruction and stays.
+  double& selected = longer.states[static_cast<std::size_t>(sim::WarpState::kSelected)];
+  const double kept = std::exchange(selected, 0.0);
+  const double others = std::accumulate(longer.states.begin(), longer.states.end(), 0.0);
   for (double& state : longer.states) {
-    state *= states > 0.0 ? longer.warp_cycles / states : 0.0;
+    state *= others > 0.0 ? (longer.warp_cycles - kept) / others : 0.0;
   }
+  selected = kept;
   // Write-back grows with the length of the runs only until all that was stored is in DRAM.
   double stored = 0.0;
   for (std::size_t i = 0; i < longer.sites.size(); ++i) {
