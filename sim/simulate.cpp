@@ -22,6 +22,7 @@ class Simulation {
         options_(options),
         sm_parameters_(make_sm_parameters(spec, options.l1_bytes)),
         chip_parameters_(make_chip_parameters(spec, options.clock_mhz)),
+        reads_(operand_reads(kernel.program(), sm_parameters_.register_banks)),
         scheduler_(chip_parameters_, kernel.grid().count(), options.ctas_per_sm),
         memory_(chip_parameters_),
         order_(chip_parameters_.sm_count) {
@@ -36,7 +37,7 @@ class Simulation {
     }
     for (const int sm : detailed) {
       sms_[static_cast<std::size_t>(sm)] =
-          std::make_unique<Sm>(sm_parameters_, kernel.program(), sm, load, options.listener);
+          std::make_unique<Sm>(sm_parameters_, kernel.program(), reads_, sm, load, options.listener);
       sms_[static_cast<std::size_t>(sm)]->visit_every_cycle(options.every_cycle);
     }
     if (options.detailed_sms.empty()) {
@@ -237,6 +238,7 @@ class Simulation {
   const SimulationOptions& options_;
   SmParameters sm_parameters_;
   ChipParameters chip_parameters_;
+  std::vector<OperandReads> reads_;
   CtaScheduler scheduler_;
   MemorySystem memory_;
   std::vector<std::unique_ptr<Sm>> sms_;  ///< by SM number; null for those that do not run instructions

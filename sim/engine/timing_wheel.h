@@ -5,8 +5,8 @@
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <map>
-#include <utility>
 #include <vector>
 
 #include "sim/engine/cycle.h"
@@ -14,7 +14,7 @@
 namespace tilesim::sim {
 
 /// Total order: (time, insertion sequence). Scheduling before the last popped cycle is a bug and stops the program.
-template <class Event, std::size_t kSpan = 2048>
+template <class Event, std::size_t kSpan = 512>
 class TimingWheel {
   static_assert((kSpan & (kSpan - 1)) == 0 && kSpan >= 64);
 
@@ -66,26 +66,54 @@ class TimingWheel {
     if ((occupied_[s / 64] >> (s % 64) & 1U) == 0) {
       return;
     }
-    std::vector<Event>& bucket = buckets_[s];
-    for (std::size_t i = 0; i < bucket.size(); ++i) {
-      const Event event = bucket[i];
+    Bucket& bucket = buckets_[s];
+    while (bucket.first != kNone) {
+      const std::uint32_t node = bucket.first;
+      const Event event = nodes_[node].event;
+      bucket.first = nodes_[node].next;
+      nodes_[node].next = free_;
+      free_ = node;
       handle(event);
     }
-    bucket.clear();
     occupied_[s / 64] &= ~(std::uint64_t{1} << (s % 64));
   }
 
  private:
   static constexpr std::size_t kWords = kSpan / 64;
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  struct Node {
+    Event event;
+    std::uint32_t next = kNone;
+  };
+  /// A list of nodes; `last` counts only while `first` is one.
+  struct Bucket {
+    std::uint32_t first = kNone, last = kNone;
+  };
   static std::size_t slot(Cycle time) { return static_cast<std::size_t>(time) & (kSpan - 1); }
   void insert(Cycle time, const Event& event) {
     const std::size_t s = slot(time);
-    buckets_[s].push_back(event);
+    std::uint32_t node = free_;
+    if (node == kNone) {
+      node = static_cast<std::uint32_t>(nodes_.size());
+      nodes_.push_back(Node{event, kNone});
+    } else {
+      free_ = nodes_[node].next;
+      nodes_[node] = Node{event, kNone};
+    }
+    Bucket& bucket = buckets_[s];
+    if (bucket.first == kNone) {
+      bucket.first = node;
+    } else {
+      nodes_[bucket.last].next = node;
+    }
+    bucket.last = node;
     occupied_[s / 64] |= std::uint64_t{1} << (s % 64);
   }
 
   Cycle now_ = 0;
-  std::array<std::vector<Event>, kSpan> buckets_;
+  std::array<Bucket, kSpan> buckets_{};
+  std::vector<Node> nodes_;
+  std::uint32_t free_ = kNone;  ///< nodes to use again
   std::array<std::uint64_t, kWords> occupied_{};
   std::map<Cycle, std::vector<Event>> overflow_;
 };

@@ -7,7 +7,11 @@ namespace tilesim::sim {
 
 InstructionFetch::InstructionFetch(const SmParameters& parameters, int sub_partitions, std::size_t instructions)
     : p_(parameters) {
-  const std::size_t lines = instructions / static_cast<std::size_t>(p_.line_instructions) + 1;
+  const auto per_line = static_cast<std::size_t>(p_.line_instructions);
+  for (std::size_t i = 0; i <= instructions; ++i) {
+    line_of_.push_back(static_cast<std::uint32_t>(i / per_line));
+  }
+  const std::size_t lines = instructions / per_line + 1;
   const auto make_level = [lines](int capacity) {
     Level level;
     level.filled.assign(lines, -1);
@@ -22,7 +26,7 @@ InstructionFetch::InstructionFetch(const SmParameters& parameters, int sub_parti
 }
 
 Cycle InstructionFetch::fetch(int sub, std::uint32_t index, bool jumped, Cycle now) {
-  const std::size_t line = index / static_cast<std::uint32_t>(p_.line_instructions);
+  const std::size_t line = line_of_[index];
   Level& l0 = l0_[static_cast<std::size_t>(sub)];
   Cycle& arrival = arrival_[static_cast<std::size_t>(sub)][line];
   if (!l0.holds(line)) {

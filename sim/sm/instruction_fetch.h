@@ -22,7 +22,7 @@ class InstructionFetch {
 
   /// True if going from `index` - 1 to `index` enters another line.
   [[nodiscard]] bool enters_line(std::uint32_t index) const {
-    return index % static_cast<std::uint32_t>(p_.line_instructions) == 0;
+    return index == 0 || line_of_[index] != line_of_[index - 1];
   }
 
  private:
@@ -37,6 +37,7 @@ class InstructionFetch {
   Cycle from_beyond_l1(std::size_t line, bool jumped, Cycle now);
 
   const SmParameters& p_;
+  std::vector<std::uint32_t> line_of_;  ///< by instruction, and of the one behind the last
   std::vector<Level> l0_;
   std::vector<std::vector<Cycle>> arrival_;  ///< per sub-partition and line: when the L0 copy is usable
   Level l1_, l15_;

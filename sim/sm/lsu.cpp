@@ -35,6 +35,17 @@ Lsu::Lsu(const SmParameters& parameters, int sub_partitions, const isa::Program&
       executing_(static_cast<std::size_t>(parameters.concurrent_requests)),
       copy_groups_(has_groups(program) ? static_cast<std::size_t>(sub_partitions) * kMaxSlots : 0) {}
 
+Lsu::RequestNumber Lsu::new_request() {
+  if (free_requests_.empty()) {
+    requests_.emplace_back();
+    return static_cast<RequestNumber>(requests_.size() - 1);
+  }
+  const RequestNumber number = free_requests_.back();
+  free_requests_.pop_back();
+  requests_[number] = Request{};
+  return number;
+}
+
 int Lsu::new_footprint() {
   if (free_footprints_.empty()) {
     footprints_.emplace_back();
@@ -49,7 +60,8 @@ void Lsu::enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std
                   std::uint32_t warp, Cycle now) {
   const isa::Instruction& inst = program_.instructions[dynamic.index];
   AccessSite& site = counters_.sites[dynamic.index];
-  Request request;
+  const RequestNumber number = new_request();
+  Request& request = requests_[number];
   request.op = inst.memory;
   request.sub = static_cast<std::uint8_t>(sub);
   request.slot = static_cast<std::uint8_t>(slot);
@@ -57,7 +69,6 @@ void Lsu::enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std
   request.access_bytes = inst.access_bytes;
   request.write_scoreboard = inst.write_scoreboard;
   request.read_scoreboard = inst.read_scoreboard;
-  request.ready = now + p_.mio_start;
   request.cta_ordinal = cta_ordinal;
   request.warp = warp;
   request.site = dynamic.index;
@@ -87,38 +98,41 @@ void Lsu::enqueue(int sub, int slot, const isa::DynamicInstruction& dynamic, std
     request.sectors = static_cast<std::uint16_t>(analyzer_.global(dynamic, site, footprints_[index]));
     request.local = isa::is_local(dynamic) && inst.memory != isa::MemoryOp::kCopyAsync;
   }
-  queues_[sub].push_back(request);
+  queues_[sub].push_back(Queued{now + p_.mio_start, number, inst.memory == isa::MemoryOp::kCopyAsync});
   ++queue_size_[sub];
 }
 
 void Lsu::start_transfers(Cycle now) {
-  const int first = transfer_turn_;  // round robin: whoever was served last comes last
+  int next = transfer_turn_;  // round robin: whoever was served last comes last
   for (int k = 0; k < sub_partitions_; ++k) {
-    const int sub = (first + k) % sub_partitions_;
+    const int sub = next;
+    next = sub + 1 == sub_partitions_ ? 0 : sub + 1;
     auto& queue = queues_[sub];
     if (queue.empty() || link_free_[sub] > now || queue.front().ready > now || credits_used_ >= p_.mio_shared_queue) {
       continue;
     }
-    if (queue.front().op == isa::MemoryOp::kCopyAsync) {
+    const Queued first = queue.front();
+    if (first.copy) {
       if (copies_full(sub)) {
         continue;
       }
       ++copies_staged_[sub];
     }
-    Request request = queue.front();
     queue.pop_front();
+    const Request& request = requests_[first.request];
     events_.schedule(now + p_.mio_slot_release,
                      SmEvent{SmEvent::Kind::kQueueSlotFree, static_cast<std::uint8_t>(sub), 0, 0});
     const Cycle there = now + request.registers * p_.mio_per_register;
     link_free_[sub] = there;
-    request.ready = there;
-    if (request.op != isa::MemoryOp::kCopyAsync) {
+    if (!first.copy) {
       release(request, request.read_scoreboard, there + 1);  // copies: with their look-up
     }
-    stage_.push_back(request);
-    stage_others_ += is_shared(request) ? 0 : 1;
+    const bool shared = is_shared(request);
+    const bool drains = request.op == isa::MemoryOp::kStoreGlobal && !request.local;
+    stage_.push_back(Staged{there, first.request, shared, looks_up(request.op), drains});
+    stage_others_ += shared ? 0 : 1;
     ++credits_used_;
-    transfer_turn_ = (sub + 1) % sub_partitions_;
+    transfer_turn_ = next;
   }
 }
 
@@ -132,9 +146,9 @@ void Lsu::start_executions(Cycle now) {
     return;
   }
   for (std::size_t i = 0; i < stage_.size();) {
-    const bool executes = is_shared(stage_[i]);
-    if ((place_free || !executes) && stage_[i].ready <= now && try_start(stage_[i], now)) {
-      stage_others_ -= executes ? 0 : 1;
+    const Staged& staged = stage_[i];
+    if ((place_free || !staged.shared) && staged.ready <= now && try_start(staged.request, now)) {
+      stage_others_ -= staged.shared ? 0 : 1;
       place_free = execution_place_free();
       stage_.erase(stage_.begin() + static_cast<std::ptrdiff_t>(i));
     } else {
@@ -147,7 +161,8 @@ bool Lsu::execution_place_free() const {
   return std::any_of(executing_.begin(), executing_.end(), [](const Execution& e) { return e.remaining == 0; });
 }
 
-bool Lsu::try_start(const Request& request, Cycle now) {
+bool Lsu::try_start(RequestNumber number, Cycle now) {
+  const Request& request = requests_[number];
   if (request.op == isa::MemoryOp::kStoreGlobal) {
     if (!request.local && (store_free_ > static_cast<double>(now) || stores_in_flight_ >= p_.store_sectors_in_flight)) {
       return false;
@@ -158,23 +173,25 @@ bool Lsu::try_start(const Request& request, Cycle now) {
       leave_mark(request, now);
       start_store(request, now);
     }
+    free_requests_.push_back(number);
     return true;
   }
   if (looks_up(request.op)) {
-    return try_start_load(request, now);
+    return try_start_load(number, now);
   }
   if (request.mark) {
     end_of_mark(request, now);
+    free_requests_.push_back(number);
     return true;
   }
-  return place_execution(request, now);
+  return place_execution(number, now);
 }
 
-bool Lsu::try_start_load(const Request& request, Cycle now) {
-  if (tag_free_ > now || (writes(request) && copies_ready_ >= p_.concurrent_requests)) {
+bool Lsu::try_start_load(RequestNumber number, Cycle now) {
+  if (tag_free_ > now || (writes(requests_[number]) && copies_ready_ >= p_.concurrent_requests)) {
     return false;
   }
-  start_load(request, now);
+  start_load(number, now);
   return true;
 }
 
@@ -191,20 +208,24 @@ void Lsu::end_of_mark(const Request& request, Cycle now) {
   end_groups(request);
 }
 
-bool Lsu::place_execution(const Request& request, Cycle now) {
+bool Lsu::place_execution(RequestNumber number, Cycle now) {
+  const Request& request = requests_[number];
   Execution* place = nullptr;
   for (Execution& execution : executing_) {
     if (execution.remaining == 0) {
       place = &execution;
-    } else if (execution.request.sub == request.sub && execution.request.slot == request.slot &&
-               execution.request.op != isa::MemoryOp::kCopyAsync && request.op != isa::MemoryOp::kCopyAsync) {
+      continue;
+    }
+    const Request& other = requests_[execution.request];
+    if (other.sub == request.sub && other.slot == request.slot && other.op != isa::MemoryOp::kCopyAsync &&
+        request.op != isa::MemoryOp::kCopyAsync) {
       return false;  // requests of a warp stay in order; copies write whenever their data come
     }
   }
   if (place == nullptr) {
     return false;
   }
-  place->request = request;
+  place->request = number;
   place->remaining = std::max<int>(request.wavefronts, 1);
   place->next = std::max(now, place->next);
   return true;
@@ -279,7 +300,8 @@ void Lsu::add_to_mark(std::uint64_t line, std::uint32_t sectors) {
   }
 }
 
-void Lsu::start_load(const Request& request, Cycle now) {
+void Lsu::start_load(RequestNumber number, Cycle now) {
+  const Request& request = requests_[number];
   leave_mark(request, now);
   std::uint32_t index;
   if (free_loads_.empty()) {
@@ -298,7 +320,7 @@ void Lsu::start_load(const Request& request, Cycle now) {
     --copies_staged_[request.sub];
     release(request, request.read_scoreboard, now + 1);
   }
-  load = Load{request, 0, copy ? 1 : std::max({1, request.access_bytes / 4, footprint.line_count}), true};
+  load = Load{number, 0, copy ? 1 : std::max({1, request.access_bytes / 4, footprint.line_count})};
   counters_.l1_load_sectors += request.sectors;
   if (request.bypass) {
     request_bypassing(index, now);
@@ -315,7 +337,7 @@ void Lsu::start_load(const Request& request, Cycle now) {
 /// The requests of an LDGSTS.BYPASS, one after the other; each has its own answer.
 void Lsu::request_bypassing(std::uint32_t index, Cycle now) {
   Load& load = loads_[index];
-  const model::GlobalFootprint& footprint = footprints_[load.request.footprint];
+  const model::GlobalFootprint& footprint = footprints_[requests_[load.request].footprint];
   bypass_free_ = std::max(bypass_free_, static_cast<double>(now));
   for (int i = 0; i < footprint.line_count; ++i) {
     const model::LineAccess& access = footprint.lines[i];
@@ -331,13 +353,14 @@ void Lsu::request_bypassing(std::uint32_t index, Cycle now) {
 /// Looks the lines of a load up in the L1 and asks for what is missing.
 void Lsu::look_up(std::uint32_t index, Cycle now) {
   Load& load = loads_[index];
-  const model::GlobalFootprint& footprint = footprints_[load.request.footprint];
+  Request& request = requests_[load.request];
+  const model::GlobalFootprint& footprint = footprints_[request.footprint];
   int missed_lines = 0;
   int asked_lines = 0;
   for (int i = 0; i < footprint.line_count; ++i) {
     const model::LineAccess& access = footprint.lines[i];
     const std::uint32_t present = l1_.lookup(access.line, access.sector_mask);
-    if (load.request.local) {
+    if (request.local) {
       write_back(access, present, now);
     }
     std::uint32_t missing = access.sector_mask & ~present;
@@ -361,14 +384,14 @@ void Lsu::look_up(std::uint32_t index, Cycle now) {
     }
   }
   const int tag_cycles = (footprint.line_count + p_.tag_lines - 1) / p_.tag_lines;
-  const bool copy = load.request.op == isa::MemoryOp::kCopyAsync;
+  const bool copy = request.op == isa::MemoryOp::kCopyAsync;
   if (copy && load.lines_missing != 0) {
-    AccessSite& site = counters_.sites[load.request.site];
-    site.wavefronts += load.request.more_if_waiting;
-    site.ideal_wavefronts += load.request.more_ideal_if_waiting;
-    load.request.wavefronts = static_cast<std::uint16_t>(load.request.wavefronts + load.request.more_if_waiting);
+    AccessSite& site = counters_.sites[request.site];
+    site.wavefronts += request.more_if_waiting;
+    site.ideal_wavefronts += request.more_ideal_if_waiting;
+    request.wavefronts = static_cast<std::uint16_t>(request.wavefronts + request.more_if_waiting);
   }
-  const bool words = copy && load.request.access_bytes < 16;
+  const bool words = copy && request.access_bytes < 16;
   const double miss_cycles = words ? asked_lines * p_.word_copy_miss : missed_lines / p_.miss_lines_per_cycle;
   tag_free_ =
       now + std::max<Cycle>({copy ? p_.copy_lookup : 1, tag_cycles, static_cast<Cycle>(std::ceil(miss_cycles))});
@@ -390,7 +413,7 @@ Lsu::Pending& Lsu::pending_for(std::uint64_t line) {
 
 void Lsu::data_complete(std::uint32_t load) {
   returns_.push_back(load);
-  copies_ready_ += writes(loads_[load].request) ? 1 : 0;
+  copies_ready_ += writes(requests_[loads_[load].request]) ? 1 : 0;
 }
 
 /// Drain of a store from the SM: a cycle per sector, and more per line that is only partly written. Measured on the
@@ -485,31 +508,36 @@ void Lsu::use_data_pipe(Cycle now) {
     Load& load = loads_[index];
     data_pipe_free_ = now + load.return_cycles * p_.wavefront;
     counters_.data_pipe_cycles += static_cast<std::uint64_t>(load.return_cycles * p_.wavefront);
-    const Request request = load.request;
-    load.used = false;
+    const Request& request = requests_[load.request];
     free_loads_.push_back(index);
     if (writes(request)) {
-      copy_writes_.push_back(request);
-    } else if (request.op == isa::MemoryOp::kCopyAsync) {
+      copy_writes_.push_back(load.request);
+      return;
+    }
+    if (request.op == isa::MemoryOp::kCopyAsync) {
       end_of_copy(request, now);
     } else {
       // An L1 hit's fixed part: everything of the hit latency beyond queue, transfer, lookup and one return cycle.
       const Cycle fixed = p_.l1_hit_latency - (p_.mio_start + 2 * p_.mio_per_register + 2);
       release(request, request.write_scoreboard, data_pipe_free_ + fixed);
     }
+    free_requests_.push_back(load.request);
     return;
   }
+  std::size_t next = execution_turn_;
   for (std::size_t k = 0; k < executing_.size(); ++k) {
-    Execution& execution = executing_[(execution_turn_ + k) % executing_.size()];
+    Execution& execution = executing_[next];
+    next = next + 1 == executing_.size() ? 0 : next + 1;
     if (execution.remaining == 0 || execution.next > now) {
       continue;
     }
     data_pipe_free_ = now + p_.wavefront;
     counters_.data_pipe_cycles += static_cast<std::uint64_t>(p_.wavefront);
     execution.next = now + p_.request_wavefront;
-    execution_turn_ = (execution_turn_ + k + 1) % executing_.size();
+    execution_turn_ = next;
     if (--execution.remaining == 0) {
-      finish_shared(execution.request, now);
+      finish_shared(requests_[execution.request], now);
+      free_requests_.push_back(execution.request);
     }
     return;
   }
@@ -552,23 +580,23 @@ Cycle Lsu::next_wake(Cycle now) const {
   const auto at = [&wake, now](Cycle time) { wake = std::min(wake, std::max(time, now + 1)); };
   if (credits_used_ < p_.mio_shared_queue) {
     for (int sub = 0; sub < sub_partitions_; ++sub) {
-      if (!queues_[sub].empty() && !(queues_[sub].front().op == isa::MemoryOp::kCopyAsync && copies_full(sub))) {
+      if (!queues_[sub].empty() && !(queues_[sub].front().copy && copies_full(sub))) {
         at(std::max(link_free_[sub], queues_[sub].front().ready));
       }
     }
   }
   const bool place_free = execution_place_free();
-  for (const Request& request : stage_) {
-    if (!place_free && is_shared(request)) {
+  for (const Staged& staged : stage_) {
+    if (!place_free && staged.shared) {
       continue;  // the end of an execution is a wake of its own
     }
-    if (request.op == isa::MemoryOp::kStoreGlobal && !request.local) {
+    if (staged.drains) {
       if (stores_in_flight_ >= p_.store_sectors_in_flight) {
         continue;  // the L2's word wakes the SM
       }
-      at(std::max(request.ready, static_cast<Cycle>(std::ceil(store_free_))));
+      at(std::max(staged.ready, static_cast<Cycle>(std::ceil(store_free_))));
     } else {
-      at(std::max(request.ready, looks_up(request.op) ? tag_free_ : now));
+      at(std::max(staged.ready, staged.looks_up ? tag_free_ : now));
     }
     if (wake == now + 1) {
       return wake;

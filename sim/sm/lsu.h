@@ -36,6 +36,7 @@
 #include <vector>
 
 #include "sim/chip/memory_port.h"
+#include "sim/engine/ring.h"
 #include "sim/isa/program.h"
 #include "sim/isa/stream.h"
 #include "sim/result.h"
@@ -108,18 +109,30 @@ class Lsu {
     std::uint32_t cta_ordinal = 0;
     std::uint32_t warp = 0;
     std::uint32_t site = 0;
-    Cycle ready = 0;  ///< in the queue: earliest transfer; in the stage: when it is there
+  };
+  /// Requests are written once, when they are enqueued, and handed on by number.
+  using RequestNumber = std::uint16_t;
+  struct Queued {  ///< in a MIO queue
+    Cycle ready = 0;  ///< earliest transfer
+    RequestNumber request = 0;
+    bool copy = false;
+  };
+  struct Staged {  ///< in the SM-wide stage
+    Cycle ready = 0;  ///< when it is there
+    RequestNumber request = 0;
+    bool shared = false;    ///< is_shared()
+    bool looks_up = false;  ///< in the L1's tags
+    bool drains = false;    ///< a store to global memory
   };
   struct Execution {  ///< a shared-memory request whose wavefronts are under way
-    Request request;
+    RequestNumber request = 0;
     int remaining = 0;
     Cycle next = 0;
   };
   struct Load {  ///< a global load or copy that waits for lines
-    Request request;
+    RequestNumber request = 0;
     int lines_missing = 0;
     int return_cycles = 0;
-    bool used = false;
   };
 
   /// Copies of a warp up to an LDGDEPBAR.
@@ -142,16 +155,16 @@ class Lsu {
   /// Loads and stores of shared memory, and what has no operation: SHFL takes the data pipe and answers as an LDS does;
   /// atomics and MEMBAR are taken for the same. LDGDEPBAR does nothing here.
   [[nodiscard]] static bool is_shared(const Request& request) { return !request.mark && !isa::is_global(request.op); }
-  [[nodiscard]] bool try_start(const Request& request, Cycle now);
-  [[nodiscard]] bool try_start_load(const Request& request, Cycle now);
+  [[nodiscard]] bool try_start(RequestNumber number, Cycle now);
+  [[nodiscard]] bool try_start_load(RequestNumber number, Cycle now);
   [[nodiscard]] bool copies_full(int sub) const { return copies_staged_[sub] >= p_.copies_waiting; }
-  void start_load(const Request& request, Cycle now);
+  void start_load(RequestNumber number, Cycle now);
   void request_bypassing(std::uint32_t index, Cycle now);
   void look_up(std::uint32_t index, Cycle now);
   void start_store(const Request& request, Cycle now);
   void start_local_store(const Request& request, Cycle now);
   void write_back(const model::LineAccess& access, std::uint32_t present, Cycle now);
-  [[nodiscard]] bool place_execution(const Request& request, Cycle now);
+  [[nodiscard]] bool place_execution(RequestNumber number, Cycle now);
   [[nodiscard]] CopyGroups& groups_of(const Request& request) {
     return copy_groups_[static_cast<std::size_t>(request.sub) * kMaxSlots + request.slot];
   }
@@ -163,7 +176,7 @@ class Lsu {
   }
   /// The next return is a copy's, and as many copies as can wait to write do so already.
   [[nodiscard]] bool return_blocked() const {
-    return writes(loads_[returns_.front()].request) &&
+    return writes(requests_[loads_[returns_.front()].request]) &&
            copy_writes_.size() >= static_cast<std::size_t>(p_.concurrent_requests);
   }
   void join_group(Request& request, const isa::Instruction& inst);
@@ -177,6 +190,7 @@ class Lsu {
   void finish_shared(const Request& request, Cycle now);
   void release(const Request& request, std::uint8_t scoreboard, Cycle time);
   [[nodiscard]] double store_cycles(const Request& request) const;
+  [[nodiscard]] RequestNumber new_request();
   [[nodiscard]] int new_footprint();
   [[nodiscard]] Cycle next_wake(Cycle now) const;
 
@@ -188,14 +202,16 @@ class Lsu {
   L1Cache l1_;
   int sub_partitions_;
 
-  std::array<std::deque<Request>, kMaxSubPartitions> queues_;
+  std::vector<Request> requests_;
+  std::vector<RequestNumber> free_requests_;
+  std::array<Ring<Queued>, kMaxSubPartitions> queues_;
   std::array<int, kMaxSubPartitions> queue_size_{};  ///< places taken, those of requests that just left included
   std::array<Cycle, kMaxSubPartitions> link_free_{};
   int transfer_turn_ = 0;
-  std::vector<Request> stage_;  ///< in order of transfer start
+  std::vector<Staged> stage_;  ///< in order of transfer start
   int stage_others_ = 0;        ///< of these, those that do not go to the data pipe by themselves
   int credits_used_ = 0;
-  std::deque<Request> copy_writes_;                     ///< copies whose data are there, in order, waiting for a place
+  Ring<RequestNumber> copy_writes_;                     ///< copies whose data are there, in order, waiting for a place
   std::array<int, kMaxSubPartitions> copies_staged_{};  ///< copies between the MIO queue and their look-up
   int copies_ready_ = 0;  ///< copies with their data in the SM that have not begun to write
   std::vector<Execution> executing_;
@@ -216,7 +232,7 @@ class Lsu {
   [[nodiscard]] Pending& pending_for(std::uint64_t line);
   std::map<std::uint64_t, Pending> pending_;                               ///< lines on their way from the chip
   std::vector<std::map<std::uint64_t, Pending>::node_type> free_pending_;  ///< used again, so that nothing is allocated
-  std::deque<std::uint32_t> returns_;  ///< loads whose data takes the data pipe next
+  Ring<std::uint32_t> returns_;  ///< loads whose data takes the data pipe next
   Cycle data_pipe_free_ = 0;
   std::vector<CopyGroups> copy_groups_;           ///< by sub-partition and slot; empty if the program has none
   std::map<std::uint64_t, std::uint32_t> dirty_;  ///< local lines written and not written back: sectors

@@ -8,26 +8,80 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <vector>
 
 #include "sim/engine/cycle.h"
 #include "sim/isa/program.h"
 
 namespace tilesim::sim {
 
+/// What an instruction reads of the register file, by bank.
+struct OperandReads {
+  static constexpr int kMaxBanks = 8;
+  using Needs = std::array<std::uint8_t, kMaxBanks>;
+
+  std::uint8_t count = 0;  ///< operands
+  bool matrix = false;     ///< HMMA
+  Needs all{};             ///< reads per bank if no operand was kept
+  std::array<Needs, 3> of_operand{};
+  std::array<std::uint16_t, 3> registers{};
+  std::array<std::uint8_t, 3> slots{};
+  /// By slot, what stays for the warp's next instruction: a yielding one loses its kept operands (measured).
+  std::array<std::uint16_t, 3> kept{isa::kRegisterZero, isa::kRegisterZero, isa::kRegisterZero};
+};
+
+/// One entry per instruction of the program.
+[[nodiscard]] inline std::vector<OperandReads> operand_reads(const isa::Program& program, int banks) {
+  constexpr std::array<int, 3> kLong{4, 2, 4};  // registers of A, B, C of an m16n8 product
+  constexpr std::array<int, 3> kShort{2, 1, 4};
+  std::vector<OperandReads> result;
+  result.reserve(program.instructions.size());
+  for (const isa::Instruction& inst : program.instructions) {
+    OperandReads& reads = result.emplace_back();
+    reads.count = inst.read_count;
+    reads.matrix = inst.pipe == isa::Pipe::kTensor || inst.pipe == isa::Pipe::kTensorShort;
+    for (std::size_t i = 0; i < inst.read_count; ++i) {
+      const isa::RegisterRead& read = inst.reads[i];
+      reads.registers[i] = read.reg;
+      reads.slots[i] = read.slot;
+      if (read.reuse && !inst.yield) {
+        reads.kept[read.slot] = read.reg;
+      }
+      const auto same = [&read](const isa::RegisterRead& other) { return other.reg == read.reg; };
+      if (std::any_of(inst.reads.begin(), inst.reads.begin() + static_cast<std::ptrdiff_t>(i), same)) {
+        continue;
+      }
+      const int width = inst.pipe == isa::Pipe::kTensor        ? kLong[read.slot]
+                        : inst.pipe == isa::Pipe::kTensorShort ? kShort[read.slot]
+                                                               : 1;
+      for (int r = 0; r < width; ++r) {
+        const auto bank = static_cast<std::size_t>((read.reg + r) % banks);
+        ++reads.of_operand[i][bank];
+        ++reads.all[bank];
+      }
+    }
+  }
+  return result;
+}
+
 class RegisterPorts {
  public:
-  RegisterPorts(int banks, int window) : banks_(banks), window_(window) {}
+  RegisterPorts(int banks, int window) : banks_(static_cast<std::size_t>(banks)), window_(window) {}
 
-  /// First cycle from `now` on in which `inst` of warp slot `warp` finds its read ports free.
-  [[nodiscard]] Cycle earliest(const isa::Instruction& inst, int warp, Cycle now) const {
-    if (inst.read_count == 0) {
+  /// First cycle from `now` on in which the instruction of warp slot `warp` finds its read ports free.
+  [[nodiscard]] Cycle earliest(const OperandReads& reads, int warp, Cycle now) const {
+    if (reads.count == 0) {
       return now;
     }
-    const Needs needs = count(inst, warp);
-    const int most = *std::max_element(needs.begin(), needs.end());
-    const int window = is_matrix(inst) ? window_ + most : std::max(window_, most);
+    const OperandReads::Needs needs = left(reads, warp);
+    int most = 0;
+    for (std::size_t b = 0; b < banks_; ++b) {
+      most = std::max<int>(most, needs[b]);
+    }
+    const int window = reads.matrix ? window_ + most : std::max(window_, most);
     Cycle t = now;
-    for (int b = 0; b < banks_; ++b) {
+    for (std::size_t b = 0; b < banks_; ++b) {
       if (needs[b] != 0) {
         t = std::max(t, free_[b] + needs[b] - window);
       }
@@ -35,66 +89,40 @@ class RegisterPorts {
     return t;
   }
 
-  /// Takes the ports for `inst` issued at `now` and records which operands stay for the warp's next instruction.
-  void issue(const isa::Instruction& inst, int warp, Cycle now) {
-    if (inst.read_count != 0) {
-      const Needs needs = count(inst, warp);
-      for (int b = 0; b < banks_; ++b) {
+  /// Takes the ports for the instruction issued at `now` and records which operands stay for the warp's next one.
+  void issue(const OperandReads& reads, int warp, Cycle now) {
+    if (reads.count != 0) {
+      const OperandReads::Needs needs = left(reads, warp);
+      const Cycle begin = reads.matrix ? now + window_ : now;
+      for (std::size_t b = 0; b < banks_; ++b) {
         if (needs[b] != 0) {
-          free_[b] = std::max(free_[b], is_matrix(inst) ? now + window_ : now) + needs[b];
+          free_[b] = std::max(free_[b], begin) + needs[b];
         }
       }
     }
     kept_warp_ = warp;
-    kept_ = {isa::kRegisterZero, isa::kRegisterZero, isa::kRegisterZero};
-    if (!inst.yield) {  // a yielding instruction loses its kept operands (measured)
-      for (int i = 0; i < inst.read_count; ++i) {
-        const isa::RegisterRead& read = inst.reads[i];
-        if (read.reuse) {
-          kept_[read.slot] = read.reg;
-        }
-      }
-    }
+    kept_ = reads.kept;
   }
 
  private:
-  static constexpr int kMaxBanks = 8;
-
-  [[nodiscard]] static bool is_matrix(const isa::Instruction& inst) {
-    return inst.pipe == isa::Pipe::kTensor || inst.pipe == isa::Pipe::kTensorShort;
-  }
-  /// Registers of an operand: A, B, C of an m16n8 product.
-  [[nodiscard]] static int matrix_registers(const isa::Instruction& inst, int slot) {
-    constexpr std::array<int, 3> kLong{4, 2, 4};
-    constexpr std::array<int, 3> kShort{2, 1, 4};
-    const auto i = static_cast<std::size_t>(slot);
-    return inst.pipe == isa::Pipe::kTensor ? kLong[i] : inst.pipe == isa::Pipe::kTensorShort ? kShort[i] : 1;
-  }
-  using Needs = std::array<int, kMaxBanks>;
-
-  [[nodiscard]] Needs count(const isa::Instruction& inst, int warp) const {
-    Needs needs{};
-    for (int i = 0; i < inst.read_count; ++i) {
-      const isa::RegisterRead& read = inst.reads[i];
-      if (warp == kept_warp_ && kept_[read.slot] == read.reg) {
-        continue;
-      }
-      bool seen = false;
-      for (int j = 0; j < i; ++j) {
-        seen = seen || inst.reads[j].reg == read.reg;
-      }
-      if (!seen) {
-        for (int r = 0; r < matrix_registers(inst, read.slot); ++r) {
-          ++needs[(read.reg + r) % banks_];
+  /// Reads per bank, without operands that the warp's previous instruction kept.
+  [[nodiscard]] OperandReads::Needs left(const OperandReads& reads, int warp) const {
+    OperandReads::Needs needs = reads.all;
+    if (warp == kept_warp_) {
+      for (std::size_t i = 0; i < reads.count; ++i) {
+        if (kept_[reads.slots[i]] == reads.registers[i]) {
+          for (std::size_t b = 0; b < banks_; ++b) {
+            needs[b] = static_cast<std::uint8_t>(needs[b] - reads.of_operand[i][b]);
+          }
         }
       }
     }
     return needs;
   }
 
-  int banks_;
+  std::size_t banks_;
   int window_;
-  std::array<Cycle, kMaxBanks> free_{};
+  std::array<Cycle, OperandReads::kMaxBanks> free_{};
   int kept_warp_ = -1;
   std::array<std::uint16_t, 3> kept_{isa::kRegisterZero, isa::kRegisterZero, isa::kRegisterZero};
 };

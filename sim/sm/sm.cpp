@@ -5,14 +5,15 @@
 
 namespace tilesim::sim {
 
-Sm::Sm(const SmParameters& parameters, const isa::Program& program, int id, const SmLoad& load, Listener* listener)
+Sm::Sm(const SmParameters& parameters, const isa::Program& program, const std::vector<OperandReads>& reads, int id,
+       const SmLoad& load, Listener* listener)
     : p_(parameters),
       id_(id),
       load_(load),
       fetch_(parameters, load.sub_partitions, program.instructions.size()),
       lsu_(parameters, load.sub_partitions, program, events_, counters_),
       barriers_(parameters, events_, load.cta_slots),
-      shared_(parameters, program, events_, fetch_, lsu_, barriers_, counters_, listener),
+      shared_(parameters, program, reads, events_, fetch_, lsu_, barriers_, counters_, listener),
       ctas_(static_cast<std::size_t>(load.cta_slots)) {
   counters_.sites.resize(program.instructions.size());
   sub_wake_.fill(kNever);
@@ -77,9 +78,19 @@ void Sm::run_until(Cycle end) {
     }
     return;
   }
-  for (Cycle now = next_time(); now < end && shared_.error == nullptr; now = next_time()) {
+  for (Cycle now = next_time(); now < end && shared_.error == nullptr;) {
     run_cycle(now);
+    now = wakes_at(now + 1) ? now + 1 : next_time();
   }
+}
+
+/// True if a unit runs at `time` anyway: then nothing can be due before.
+bool Sm::wakes_at(Cycle time) const {
+  bool wakes = lsu_wake_ == time;
+  for (int sub = 0; sub < load_.sub_partitions; ++sub) {
+    wakes = wakes || sub_wake_[sub] == time;
+  }
+  return wakes;
 }
 
 /// One cycle: first what was due (data, scoreboards, barriers, CTA starts), then the memory path, then the schedulers.

@@ -29,7 +29,9 @@ struct CtaEnd {
 
 class Sm {
  public:
-  Sm(const SmParameters& parameters, const isa::Program& program, int id, const SmLoad& load, Listener* listener);
+  /// `reads` are operand_reads() of the program; both outlive the SM.
+  Sm(const SmParameters& parameters, const isa::Program& program, const std::vector<OperandReads>& reads, int id,
+     const SmLoad& load, Listener* listener);
   Sm(const Sm&) = delete;
   Sm& operator=(const Sm&) = delete;
 
@@ -71,6 +73,7 @@ class Sm {
     }
   };
   void run_cycle(Cycle now);
+  [[nodiscard]] bool wakes_at(Cycle time) const;
   void handle(const SmEvent& event, Cycle now);
   void launch_cta(int slot, Cycle now);
   void take_retired();

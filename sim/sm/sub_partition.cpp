@@ -198,26 +198,19 @@ void SubPartition::account(Cycle now) {
 
 void SubPartition::record(const Classes& classes, Cycle begin, Cycle end) {
   const auto length = static_cast<std::uint64_t>(end - begin);
-  const std::array<std::pair<std::uint32_t, WarpState>, 6> groups{{{classes.selected, WarpState::kSelected},
-                                                                   {classes.not_selected, WarpState::kNotSelected},
-                                                                   {classes.math, WarpState::kMathPipeThrottle},
-                                                                   {classes.mio, WarpState::kMioThrottle},
-                                                                   {classes.lg, WarpState::kLgThrottle},
-                                                                   {classes.dispatch, WarpState::kDispatchStall}}};
-  for (const auto& [mask, state] : groups) {
-    if (mask == 0) {
-      continue;
-    }
+  const auto book = [&](std::uint32_t mask, WarpState state) {
     s_.counters.state_cycles[static_cast<std::size_t>(state)] +=
         length * static_cast<std::uint64_t>(std::popcount(mask));
-    std::uint32_t rest = s_.listener != nullptr ? mask : 0;
-    for (; rest != 0; rest &= rest - 1) {
+    for (std::uint32_t rest = s_.listener != nullptr ? mask : 0; rest != 0; rest &= rest - 1) {
       s_.listener->on_state(warps_[static_cast<std::size_t>(std::countr_zero(rest))].id, state, begin, end);
     }
-  }
-  for (std::uint32_t rest = ready_; rest != 0; rest &= rest - 1) {
-    warps_[static_cast<std::size_t>(std::countr_zero(rest))].since = end;
-  }
+  };
+  book(classes.selected, WarpState::kSelected);
+  book(classes.not_selected, WarpState::kNotSelected);
+  book(classes.math, WarpState::kMathPipeThrottle);
+  book(classes.mio, WarpState::kMioThrottle);
+  book(classes.lg, WarpState::kLgThrottle);
+  book(classes.dispatch, WarpState::kDispatchStall);
 }
 
 // ---------------------------------------------------------------- one cycle
@@ -278,7 +271,7 @@ Cycle SubPartition::tick(Cycle now) {
   }
   const int slot = pick(eligible);
   const isa::Instruction& inst = *warps_[static_cast<std::size_t>(slot)].next;
-  const Cycle ports = ports_.earliest(inst, slot, now);
+  const Cycle ports = ports_.earliest(reads_of(inst), slot, now);
   if (ports > now) {  // the picked instruction sits in dispatch until its operands can be read
     last_ = slot;
     dispatch_free_ = ports;
@@ -340,7 +333,7 @@ void SubPartition::issue(int slot, Cycle now) {
   // The cycle of issue itself is 'selected'; it is booked here since the warp leaves the ready set.
   account_issue_cycle(slot, now);
 
-  ports_.issue(inst, slot, now);
+  ports_.issue(reads_of(inst), slot, now);
   Cycle hold = pipes_.issue(inst.pipe, now);
   last_ = inst.yield ? -1 : slot;
   if (is_mio(inst)) {

@@ -23,10 +23,12 @@ namespace tilesim::sim {
 
 /// The parts of an SM that its sub-partitions share.
 struct SmShared {
-  SmShared(const SmParameters& p, const isa::Program& program_, SmEventQueue& events_, InstructionFetch& fetch_,
-           Lsu& lsu_, BarrierUnit& barriers_, SmCounters& counters_, Listener* listener_)
+  SmShared(const SmParameters& p, const isa::Program& program_, const std::vector<OperandReads>& reads_,
+           SmEventQueue& events_, InstructionFetch& fetch_, Lsu& lsu_, BarrierUnit& barriers_, SmCounters& counters_,
+           Listener* listener_)
       : parameters(p),
         program(program_),
+        reads(reads_),
         events(events_),
         fetch(fetch_),
         lsu(lsu_),
@@ -36,6 +38,7 @@ struct SmShared {
 
   const SmParameters& parameters;
   const isa::Program& program;
+  const std::vector<OperandReads>& reads;  ///< by instruction
   SmEventQueue& events;
   InstructionFetch& fetch;
   Lsu& lsu;
@@ -88,6 +91,9 @@ class SubPartition {
   [[nodiscard]] int first_in_line(std::uint32_t eligible) const;
   void issue(int slot, Cycle now);
   void account_issue_cycle(int slot, Cycle now);
+  [[nodiscard]] const OperandReads& reads_of(const isa::Instruction& inst) const {
+    return s_.reads[static_cast<std::size_t>(&inst - s_.program.instructions.data())];
+  }
   void issue_memory(int slot, const isa::Instruction& inst, const isa::DynamicInstruction& dynamic, Cycle now);
   void issue_fixed_latency_load(Warp& warp, int slot, const isa::Instruction& inst, Cycle now);
   void advance(int slot, const isa::Instruction& inst, bool jumped, Cycle now);
