@@ -4,6 +4,8 @@
 #include <bit>
 #include <optional>
 
+#include "model/vector_clones.h"
+
 namespace tilesim::sim {
 
 namespace {
@@ -56,28 +58,42 @@ void AccessAnalyzer::look_at(const isa::DynamicInstruction& dynamic,
   }
 }
 
+namespace {
+
+using Words = std::array<std::uint32_t, isa::kWarpSize>;
+
+TILESIM_VECTOR_CLONES
+void shared_words(const isa::DynamicInstruction& dynamic, bool copy, Words& words) {
+  // CopyLane::of().shared, or the address itself
+  const unsigned shift = copy ? isa::CopyLane::kSharedShift : 0;
+  const unsigned scale = copy ? 4 : 1;
+  for (std::size_t lane = 0; lane < words.size(); ++lane) {
+    words[lane] = static_cast<std::uint32_t>(dynamic.addresses[lane] >> shift) * scale;
+  }
+}
+
+/// Not 0 if an active lane lies elsewhere than `relative` from `base`.
+TILESIM_VECTOR_CLONES
+std::uint32_t differing(const Words& words, std::uint32_t base, const Words& relative, std::uint32_t active) {
+  std::uint32_t differs = 0;
+  for (std::size_t lane = 0; lane < words.size(); ++lane) {
+    differs |= (words[lane] - base - relative[lane]) & (0U - (active >> lane & 1U));
+  }
+  return differs;
+}
+
+}  // namespace
+
 AccessAnalyzer::SharedCost AccessAnalyzer::shared(const isa::DynamicInstruction& dynamic, AccessSite& site) {
   const isa::Instruction& inst = program_.instructions[dynamic.index];
   Pattern& pattern = memory_[dynamic.index];
   const bool copy = inst.memory == isa::MemoryOp::kCopyAsync;
-  std::array<std::uint32_t, isa::kWarpSize> addresses{};
-  for (int lane = 0; lane < isa::kWarpSize; ++lane) {
-    addresses[lane] =
-        copy ? isa::CopyLane::of(dynamic.addresses[lane]).shared : static_cast<std::uint32_t>(dynamic.addresses[lane]);
-  }
+  Words addresses;
+  shared_words(dynamic, copy, addresses);
   // Distances to the first active lane; moving all lanes together by whole accesses rotates banks and changes no count.
   const std::uint32_t base = addresses[std::countr_zero(dynamic.active_mask) % isa::kWarpSize];
   std::uint32_t differs = pattern.mask ^ dynamic.active_mask;
-  if (dynamic.active_mask == ~0U) {  // the usual case, without a look at each lane's bit
-    for (int lane = 0; lane < isa::kWarpSize; ++lane) {
-      differs |= addresses[lane] - base - pattern.relative[lane];
-    }
-  } else {
-    for (int lane = 0; lane < isa::kWarpSize; ++lane) {
-      const std::uint32_t active = 0U - (dynamic.active_mask >> lane & 1U);
-      differs |= (addresses[lane] - base - pattern.relative[lane]) & active;
-    }
-  }
+  differs |= differing(addresses, base, pattern.relative, dynamic.active_mask);
   if (is_word_copy(inst)) {
     const Lines lines = lines_of(dynamic);
     differs |= lines != pattern.lines ? 1U : 0U;

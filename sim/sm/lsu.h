@@ -112,12 +112,12 @@ class Lsu {
   };
   /// Requests are written once, when they are enqueued, and handed on by number.
   using RequestNumber = std::uint16_t;
-  struct Queued {  ///< in a MIO queue
+  struct Queued {     ///< in a MIO queue
     Cycle ready = 0;  ///< earliest transfer
     RequestNumber request = 0;
     bool copy = false;
   };
-  struct Staged {  ///< in the SM-wide stage
+  struct Staged {     ///< in the SM-wide stage
     Cycle ready = 0;  ///< when it is there
     RequestNumber request = 0;
     bool shared = false;    ///< is_shared()
@@ -209,7 +209,7 @@ class Lsu {
   std::array<Cycle, kMaxSubPartitions> link_free_{};
   int transfer_turn_ = 0;
   std::vector<Staged> stage_;  ///< in order of transfer start
-  int stage_others_ = 0;        ///< of these, those that do not go to the data pipe by themselves
+  int stage_others_ = 0;       ///< of these, those that do not go to the data pipe by themselves
   int credits_used_ = 0;
   Ring<RequestNumber> copy_writes_;                     ///< copies whose data are there, in order, waiting for a place
   std::array<int, kMaxSubPartitions> copies_staged_{};  ///< copies between the MIO queue and their look-up

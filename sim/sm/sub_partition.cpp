@@ -284,7 +284,7 @@ Cycle SubPartition::tick(Cycle now) {
   classes_.selected = bit(slot);
   classes_.not_selected = eligible & ~bit(slot);
   issue(slot, now);
-  return now + 1;
+  return ready_ != 0 ? now + 1 : next_timer(now);
 }
 
 /// Ready warps whose pipe and queue take them at `now`; books the others as throttled. `wake` becomes the time at which

@@ -269,10 +269,9 @@ TEST_CASE("MIO queue: hard stop at 15 requests each when four sub-partitions sta
   const Run done = run(kernel);
   int before_the_stop = 0;
   for (const auto& [key, issues] : done.heard.issues) {
-    before_the_stop +=
-        static_cast<int>(std::count_if(issues.begin(), issues.begin() + 40, [&](const Recorder::Issue& issue) {
-          return issue.cycle - issues[0].cycle < 50;
-        }));
+    const Cycle first = issues[0].cycle;
+    before_the_stop += static_cast<int>(std::count_if(issues.begin(), issues.begin() + 40,
+                                                      [first](const auto& issue) { return issue.cycle - first < 50; }));
     CHECK(issues[39].cycle - issues[31].cycle == 8 * 128);  // measured 1,024
   }
   CHECK(before_the_stop == 60);  // measured 15 each: K = 14 at 24, K = 16 at 149

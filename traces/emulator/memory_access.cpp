@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "model/vector_clones.h"
+
 namespace tilesim::traces {
 namespace {
 
@@ -46,6 +48,7 @@ SharedAddress copy_destination(const MemoryOperation& operation) {
   return {operation.shared_low, 0, static_cast<std::uint32_t>(operation.shared_offset), operation.bytes};
 }
 
+TILESIM_VECTOR_CLONES
 bool shared_addresses(const SharedAddress& address, const WarpRegisters& registers, std::uint32_t mask,
                       const SharedWindow& window, LaneAddresses& out) {
   if (address.row == kNoDestination) {
@@ -70,6 +73,7 @@ bool shared_addresses(const SharedAddress& address, const WarpRegisters& registe
   return all_inside(out, mask, address.bytes, window.base, window.bytes);
 }
 
+TILESIM_VECTOR_CLONES
 void global_addresses(const MemoryOperation& operation, const WarpRegisters& registers, LaneAddresses& out) {
   const auto offset = static_cast<std::uint64_t>(std::int64_t{operation.offset});
   if (operation.low == kNoDestination || operation.high == kNoDestination) {
@@ -83,6 +87,7 @@ void global_addresses(const MemoryOperation& operation, const WarpRegisters& reg
   }
 }
 
+TILESIM_VECTOR_CLONES
 bool all_inside(const LaneAddresses& addresses, std::uint32_t mask, unsigned bytes, std::uint64_t first,
                 std::uint64_t size) {
   if (size < bytes) {
