@@ -10,6 +10,7 @@ namespace {
 
 constexpr uint32_t kWindow = 100000;
 constexpr int kTrips = 256;
+constexpr size_t kPlaceWords = 2621440 + 7 * 32;  // from the memory of one repeat to that of the next
 
 enum class Kind { kAddU32, kAddF32, kExchange, kCompare };
 
@@ -84,21 +85,26 @@ __global__ void reduce(uint32_t* base, Places places, uint2* out, unsigned* arri
 
 enum class Fence { kCta, kGpu, kSystem, kSequential };
 
-// Trips of stores and a fence: the next trip's stores wait for the fence.
-template <Fence kFence>
-__global__ void fences(uint32_t* p, int stores, uint32_t* out) {
+// Trips of stores and a fence: the next trip's stores wait for the fence. Everything runs twice, so that the second
+// pass finds its code in the instruction cache.
+template <Fence kFence, int kStores>
+__global__ void fences(uint32_t* p, uint32_t* out) {
   p += threadIdx.x;
-  uint32_t start = 0;
-  for (int i = -8; i < kTrips; i++) {
-    if (i == 0) start = now();
-    for (int j = 0; j < stores; j++)
-      asm volatile("st.global.u32 [%0], %1;" ::"l"(p + size_t(j) * 1024), "r"(i) : "memory");
-    if constexpr (kFence == Fence::kCta) asm volatile("fence.acq_rel.cta;" ::: "memory");
-    if constexpr (kFence == Fence::kGpu) asm volatile("fence.acq_rel.gpu;" ::: "memory");
-    if constexpr (kFence == Fence::kSystem) asm volatile("fence.acq_rel.sys;" ::: "memory");
-    if constexpr (kFence == Fence::kSequential) asm volatile("fence.sc.gpu;" ::: "memory");
+  uint32_t cycles = 0;
+#pragma unroll 1
+  for (int pass = 0; pass < 2; pass++) {
+    const uint32_t start = now();
+#pragma unroll 1
+    for (int i = 0; i < kTrips; i++) {
+#pragma unroll
+      for (int j = 0; j < kStores; j++) asm volatile("st.global.u32 [%0], %1;" ::"l"(p + j * 1024), "r"(i) : "memory");
+      if constexpr (kFence == Fence::kCta) asm volatile("fence.acq_rel.cta;" ::: "memory");
+      if constexpr (kFence == Fence::kGpu) asm volatile("fence.acq_rel.gpu;" ::: "memory");
+      if constexpr (kFence == Fence::kSystem) asm volatile("fence.acq_rel.sys;" ::: "memory");
+      if constexpr (kFence == Fence::kSequential) asm volatile("fence.sc.gpu;" ::: "memory");
+    }
+    cycles = now() - start;
   }
-  const uint32_t cycles = now() - start;
   if (threadIdx.x == 0) *out = cycles;
 }
 
@@ -108,8 +114,8 @@ void latencies(const char* name, uint32_t* memory, uint32_t* out) {
        {std::tuple{1, 0, "1 lane"}, std::tuple{32, 0, "32 lanes; one address"},
         std::tuple{32, 1, "32 words of one line"}, std::tuple{32, 32, "own line per lane"}}) {
     std::vector<double> cycles;
-    for (int i = 0; i < kRepeats; i++) {
-      latency<kKind><<<1, threads>>>(memory, step, out);
+    for (int i = 0; i < kRepeats; i++) {  // how far a line is depends on the line
+      latency<kKind><<<1, threads>>>(memory + i * kPlaceWords, step, out);
       CHECK(cudaDeviceSynchronize());
       cycles.push_back(double(to_host(out, 1)[0]) / kTrips);
     }
@@ -126,7 +132,8 @@ void reductions(uint32_t* memory) {
       for (int warps : {1, 8}) {
         std::vector<double> rates;
         for (int i = -1; i < kRepeats; i++) {
-          reduce<kFloat><<<ctas, warps * 32, kOneCtaPerSm>>>(memory, places, out, fresh_counter());
+          reduce<kFloat>
+              <<<ctas, warps * 32, kOneCtaPerSm>>>(memory + std::max(i, 0) * kPlaceWords, places, out, fresh_counter());
           CHECK(cudaDeviceSynchronize());
           double lanes = 0, cycles = 0;
           for (const uint2& v : to_host(out, size_t(ctas) * warps)) {
@@ -143,26 +150,32 @@ void reductions(uint32_t* memory) {
   CHECK(cudaFree(out));
 }
 
+template <Fence kFence, int kStores>
+void fence_cost(const char* name, uint32_t* memory, uint32_t* out) {
+  for (int threads : {32, 256}) {
+    std::vector<double> cycles;
+    for (int i = 0; i < kRepeats; i++) {
+      fences<kFence, kStores><<<1, threads>>>(memory + i * kPlaceWords, out);
+      CHECK(cudaDeviceSynchronize());
+      cycles.push_back(double(to_host(out, 1)[0]) / kTrips);
+    }
+    row("fence", text("%s; %d stores before; %d threads; loop included", name, kStores, threads), cycles, "cycles");
+  }
+}
+
 template <Fence kFence>
 void fence_costs(const char* name, uint32_t* memory, uint32_t* out) {
-  for (int threads : {32, 256}) {
-    for (int stores : {0, 1, 4, 16}) {
-      std::vector<double> cycles;
-      for (int i = 0; i < kRepeats; i++) {
-        fences<kFence><<<1, threads>>>(memory, stores, out);
-        CHECK(cudaDeviceSynchronize());
-        cycles.push_back(double(to_host(out, 1)[0]) / kTrips);
-      }
-      row("fence", text("%s; %d stores before; %d threads; loop included", name, stores, threads), cycles, "cycles");
-    }
-  }
+  fence_cost<kFence, 0>(name, memory, out);
+  fence_cost<kFence, 1>(name, memory, out);
+  fence_cost<kFence, 4>(name, memory, out);
+  fence_cost<kFence, 16>(name, memory, out);
 }
 
 }  // namespace
 
 int main() {
   heading();
-  uint32_t* memory = device_array<uint32_t>(64 * kMiB / 4);
+  uint32_t* memory = device_array<uint32_t>(kRepeats * kPlaceWords + 132 * kMiB / 4);
   uint32_t* out = device_array<uint32_t>(2);
   latencies<Kind::kAddU32>("add.u32", memory, out);
   latencies<Kind::kAddF32>("add.f32", memory, out);

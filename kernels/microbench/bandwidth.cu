@@ -8,8 +8,7 @@ using namespace measure;
 
 namespace {
 
-// An SM alone needs more than 64 KiB on the way to take all that its port gives.
-constexpr int kThreads = 1024, kWarps = kThreads / 32, kAhead = 4, kFarAhead = 8;
+constexpr int kThreads = 1024, kWarps = kThreads / 32, kAhead = 4;
 constexpr uint32_t kWarmUp = 20000, kWindow = 150000;
 constexpr int kIdle = -1;
 
@@ -21,8 +20,7 @@ char* buffer;
 Count* counts;
 
 // Every SM whose stream is not kIdle reads it round and round; requests of 512 bytes, a warp waits for each of its
-// batches of kBatch.
-template <int kBatch>
+// batches of kAhead.
 __global__ void __launch_bounds__(kThreads, 1)
     read_streams(const char* base, const int* stream_of_sm, uint32_t bytes, Count* out, unsigned* arrived) {
   const int stream = stream_of_sm[sm_id()];
@@ -34,20 +32,20 @@ __global__ void __launch_bounds__(kThreads, 1)
   const uint64_t begin_ns = nanoseconds();
   uint32_t start = begin, t = begin;
   while (t - begin < kWarmUp + kWindow) {
-    uint4 v[kBatch];
+    uint4 v[kAhead];
 #pragma unroll
-    for (int j = 0; j < kBatch; j++) v[j] = load_l2(p + at + j * kThreads * 16);
+    for (int j = 0; j < kAhead; j++) v[j] = load_l2(p + at + j * kThreads * 16);
 #pragma unroll
-    for (int j = 0; j < kBatch; j++) seen ^= v[j].x ^ v[j].y ^ v[j].z ^ v[j].w;
+    for (int j = 0; j < kAhead; j++) seen ^= v[j].x ^ v[j].y ^ v[j].z ^ v[j].w;
     if (seen == 0x12345) out->requests = seen;  // waits for the loads
-    at += kBatch * kThreads * 16;
+    at += kAhead * kThreads * 16;
     if (at >= bytes) at = 0;
     t = now();
     if (start == begin && t - begin >= kWarmUp) {
       start = t;
       requests = 0;
     } else {
-      requests += kBatch;
+      requests += kAhead;
     }
   }
   // The clock is that of the whole time; the rate leaves the first part out.
@@ -55,19 +53,103 @@ __global__ void __launch_bounds__(kThreads, 1)
   if (threadIdx.x % 32 == 0) out[sm_id() * kWarps + threadIdx.x / 32] = {requests, t - start, ns};
 }
 
-enum class Small { kReadSectors, kWriteWhole, kWriteEpilogue };
+// SMs that go through their streams in step: all begin at once and take kBatches batches of 64 KiB, 512 threads with 8
+// loads each, without a look at the clock between them.
+constexpr int kStepThreads = 512, kStepAhead = 8, kBatches = 64;
 
-// Sectors in many lines per request: 16 lines, one sector each, read; 16 whole sectors in 4 lines written; 32 sectors
-// in 8 lines written, 4 bytes each, so that no sector is whole.
+__global__ void __launch_bounds__(kStepThreads, 1)
+    read_in_step(const char* base, const int* stream_of_sm, uint32_t bytes, uint32_t zero, Count* out,
+                 unsigned* arrived) {
+  const int stream = stream_of_sm[sm_id()];
+  grid_meet(arrived);
+  if (stream == kIdle) return;
+  const char* p = base + size_t(stream) * bytes;
+  uint32_t at = threadIdx.x * 16, seen = 0;
+  const uint64_t begin_ns = nanoseconds();
+  const uint32_t begin = now();
+  for (int batch = 0; batch < kBatches; batch++) {
+    uint4 v[kStepAhead];
+#pragma unroll
+    for (int j = 0; j < kStepAhead; j++) v[j] = load_l2(p + at + j * kStepThreads * 16);
+#pragma unroll
+    for (int j = 0; j < kStepAhead; j++) seen ^= v[j].x ^ v[j].y ^ v[j].z ^ v[j].w;
+    at += kStepAhead * kStepThreads * 16 + (seen & zero);  // waits for the loads
+    if (at >= bytes) at -= bytes;
+  }
+  if (seen == 0x12345) out->requests = seen;
+  cta_meet();
+  const uint32_t cycles = now() - begin;
+  if (threadIdx.x == 0)
+    out[sm_id() * kWarps] = {kBatches * kStepAhead * kStepThreads / 32, cycles, uint32_t(nanoseconds() - begin_ns)};
+}
+
+// One SM through 4 MiB: every warp takes runs of kRun * 512 bytes, by loads or by copies past the L1 in groups of kRun,
+// two under way.
+constexpr size_t kOneSmBytes = 4 * kMiB;
+constexpr int kOneSmRequests = 65536;
+
+template <int kRun>
+__global__ void __launch_bounds__(kThreads, 1) load_runs(const char* base, uint32_t zero, Count* out) {
+  const int warps = int(blockDim.x) / 32, trips = kOneSmRequests / (warps * kRun);
+  const uint32_t first = threadIdx.x / 32 * kRun * 512, step = warps * kRun * 512;
+  const char* p = base + threadIdx.x % 32 * 16;
+  uint32_t at = first, seen = 0;
+  cta_meet();
+  const uint32_t begin = now();
+  for (int i = 0; i < trips; i++) {
+    uint4 v[kRun];
+#pragma unroll
+    for (int j = 0; j < kRun; j++) v[j] = load_l2(p + at + j * 512);
+#pragma unroll
+    for (int j = 0; j < kRun; j++) seen ^= v[j].x ^ v[j].y ^ v[j].z ^ v[j].w;
+    at += step + (seen & zero);  // waits for the loads
+    if (at + kRun * 512 > kOneSmBytes) at = first;
+  }
+  if (seen == 0x12345) out->requests = seen;
+  cta_meet();
+  if (threadIdx.x == 0) *out = {uint32_t(trips) * warps * kRun, now() - begin, 0};
+}
+
+template <int kRun>
+__global__ void __launch_bounds__(kThreads, 1) copy_runs(const char* base, Count* out) {
+  extern __shared__ __align__(16) char shared[];
+  const int warps = int(blockDim.x) / 32, trips = kOneSmRequests / (warps * kRun);
+  const uint32_t first = threadIdx.x / 32 * kRun * 512, step = warps * kRun * 512;
+  const uint32_t to = shared_address(shared) + first * 2 + threadIdx.x % 32 * 16;
+  const char* p = base + threadIdx.x % 32 * 16;
+  uint32_t at = first, half = 0;
+  cta_meet();
+  const uint32_t begin = now();
+  for (int i = 0; i < trips; i++) {
+#pragma unroll
+    for (int j = 0; j < kRun; j++) copy_past_l1(to + (half + j) * 512, p + at + j * 512);
+    commit_copies();
+    wait_copies<1>();
+    half = kRun - half;
+    at += step;
+    if (at + kRun * 512 > kOneSmBytes) at = first;
+  }
+  wait_copies<0>();
+  cta_meet();
+  if (threadIdx.x == 0) *out = {uint32_t(trips) * warps * kRun, now() - begin, 0};
+}
+
+enum class Small { kReadSectors, kCopySectors, kWriteWhole, kWriteEpilogue };
+
+// Sectors in many lines per request: 16 lines, one sector each, read or copied to shared memory; 16 whole sectors in 4
+// lines written; 32 sectors in 8 lines written, 4 bytes each, so that no sector is whole.
 template <Small kKind>
 __global__ void __launch_bounds__(kThreads, 1) small_requests(char* base, int warps, Count* out, unsigned* arrived) {
   constexpr int kBytes = 16384;  // of a warp; all of them together stay in the L2
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   grid_meet(arrived);
   if (warp >= warps) return;
+  constexpr bool kReads = kKind == Small::kReadSectors || kKind == Small::kCopySectors;
   char* p = base + (size_t(blockIdx.x) * kWarps + warp) * kBytes;
-  p += kKind == Small::kReadSectors ? lane / 2 * kLine + lane % 2 * 16 : lane * (kKind == Small::kWriteWhole ? 16 : 32);
-  uint32_t requests = 0, seen = 0;
+  p += kReads ? lane / 2 * kLine + lane % 2 * 16 : lane * (kKind == Small::kWriteWhole ? 16 : 32);
+  extern __shared__ __align__(16) char shared[];
+  const uint32_t to = shared_address(shared) + warp * 2 * kAhead * 512 + lane * 16;
+  uint32_t requests = 0, seen = 0, half = 0;
   const uint32_t begin = now();
   for (uint32_t at = 0; now() - begin < kWindow; at = (at + 8192) % kBytes) {
     if constexpr (kKind == Small::kReadSectors) {
@@ -77,6 +159,12 @@ __global__ void __launch_bounds__(kThreads, 1) small_requests(char* base, int wa
 #pragma unroll
       for (int j = 0; j < kAhead; j++) seen ^= v[j].x ^ v[j].y ^ v[j].z ^ v[j].w;
       if (seen == 0x12345) out->requests = seen;
+    } else if constexpr (kKind == Small::kCopySectors) {
+#pragma unroll
+      for (int j = 0; j < kAhead; j++) copy_past_l1(to + (half + j) * 512, p + at + j * 2048);
+      commit_copies();
+      wait_copies<1>();
+      half = kAhead - half;
     } else {
 #pragma unroll
       for (int j = 0; j < kAhead; j++) {
@@ -116,29 +204,55 @@ struct Rates {
   std::vector<double> clock;                 // MHz
 };
 
-template <int kBatch = kAhead>
-Rates stream_rates(const std::vector<int>& stream_of_sm, uint32_t bytes) {
-  CHECK(cudaFuncSetAttribute(read_streams<kBatch>, cudaFuncAttributeMaxDynamicSharedMemorySize, kOneCtaPerSm));
-  int* device = to_device(stream_of_sm);
+// `launch` runs a kernel that counts for every SM; the first of its runs warms the caches.
+template <class Launch>
+Rates rates_of(Launch launch) {
   Rates rates;
   for (int i = -1; i < kRepeats; i++) {
     clear_counts();
-    read_streams<kBatch><<<sm_count(), kThreads, kOneCtaPerSm>>>(buffer, device, bytes, counts, fresh_counter());
+    launch();
     CHECK(cudaDeviceSynchronize());
     const auto each = requests_per_cycle();
     if (i < 0 || each.empty()) continue;
     rates.total.push_back(512 * sum(each));
     rates.mean.push_back(rates.total.back() / double(each.size()));
-    for (const Count& c : to_host(counts, size_t(sm_count()) * kWarps)) {
-      if (c.ns > 0) {
-        rates.clock.push_back(1e3 * c.cycles / c.ns);
-        break;
-      }
-    }
     rates.slowest.push_back(512 * *std::min_element(each.begin(), each.end()));
+    std::vector<double> clocks;
+    for (const Count& c : to_host(counts, size_t(sm_count()) * kWarps))
+      if (c.ns > 0) clocks.push_back(1e3 * c.cycles / c.ns);
+    if (!clocks.empty()) rates.clock.push_back(median(clocks));
   }
+  return rates;
+}
+
+Rates stream_rates(const std::vector<int>& stream_of_sm, uint32_t bytes) {
+  CHECK(cudaFuncSetAttribute(read_streams, cudaFuncAttributeMaxDynamicSharedMemorySize, kOneCtaPerSm));
+  int* device = to_device(stream_of_sm);
+  const Rates rates = rates_of(
+      [&] { read_streams<<<sm_count(), kThreads, kOneCtaPerSm>>>(buffer, device, bytes, counts, fresh_counter()); });
   CHECK(cudaFree(device));
   return rates;
+}
+
+Rates step_rates(const std::vector<int>& stream_of_sm, uint32_t bytes) {
+  CHECK(cudaFuncSetAttribute(read_in_step, cudaFuncAttributeMaxDynamicSharedMemorySize, kOneCtaPerSm));
+  int* device = to_device(stream_of_sm);
+  const Rates rates = rates_of([&] {
+    read_in_step<<<sm_count(), kStepThreads, kOneCtaPerSm>>>(buffer, device, bytes, 0, counts, fresh_counter());
+  });
+  CHECK(cudaFree(device));
+  return rates;
+}
+
+template <int kRun>
+void one_sm(int warps) {
+  row("l2_read_one_sm", text("%d warps; %d loads of 512 B in a row each", warps, kRun),
+      rates_of([&] { load_runs<kRun><<<1, warps * 32>>>(buffer, 0, counts); }).mean, "B/cycle");
+  CHECK(cudaFuncSetAttribute(copy_runs<kRun>, cudaFuncAttributeMaxDynamicSharedMemorySize, kOneCtaPerSm));
+  const int bytes = 2 * kRun * 512 * warps;
+  if (bytes <= kOneCtaPerSm)
+    row("l2_read_one_sm", text("%d warps; %d copies of 512 B in a row each; two groups", warps, kRun),
+        rates_of([&] { copy_runs<kRun><<<1, warps * 32, bytes>>>(buffer, counts); }).mean, "B/cycle");
 }
 
 // The cluster that a CTA is of, by SM.
@@ -217,9 +331,6 @@ void by_sm_set(const std::vector<std::vector<int>>& all_gpcs, const std::vector<
     return stream_rates(streams, kib64);
   };
   report("1 SM", some({0}));
-  auto alone = idle;
-  alone[0] = 0;
-  report("1 SM; 128 KiB at once", stream_rates<kFarAhead>(alone, 2 * kib64));
   report("both SMs of a TPC", some({0, 1}));
   std::vector<double> gpc_total;
   for (const auto& gpc : all_gpcs) {
@@ -256,7 +367,7 @@ void by_sharing(const std::vector<std::vector<int>>& all_gpcs) {
   for (uint32_t kib : {64, 256}) {
     double private_rate = 0;
     const auto report = [&](const char* who, const std::vector<int>& streams) {
-      const Rates r = stream_rates(streams, kib * 1024);
+      const Rates r = step_rates(streams, kib * 1024);
       row("l2_read_shared", text("%s; %u KiB; mean SM", who, kib), r.mean, "B/cycle");
       row("l2_read_chip", text("%s; %u KiB", who, kib), r.total, "B/cycle");
       row("l2_read_clock", text("%s; %u KiB", who, kib), r.clock, "MHz");
@@ -294,9 +405,13 @@ std::vector<double> scaled(std::vector<double> v, double factor) {
 void by_request(double chip) {
   std::vector<double> most;
   for (int warps : {8, 16}) {
-    const auto reads = scaled(small_rates<Small::kReadSectors>(warps), 16);
-    row("l2_small_reads", text("16 lines of one sector per load; %d warps", warps), reads, "requests/cycle");
-    if (most.empty() || median(reads) > median(most)) most = reads;
+    for (const bool copies : {false, true}) {
+      const auto reads =
+          scaled(copies ? small_rates<Small::kCopySectors>(warps) : small_rates<Small::kReadSectors>(warps), 16);
+      row("l2_small_reads", text("16 lines of one sector per %s; %d warps", copies ? "copy" : "load", warps), reads,
+          "requests/cycle");
+      if (most.empty() || median(reads) > median(most)) most = reads;
+    }
     row("l2_write_chip", text("whole sectors; 4 lines per store; %d warps", warps),
         scaled(small_rates<Small::kWriteWhole>(warps), 16), "sectors/cycle");
     row("l2_write_chip", text("4 bytes of each of 32 sectors per store; %d warps", warps),
@@ -316,8 +431,11 @@ int main() {
   std::vector<std::vector<int>> halves;
   const auto all_gpcs = gpcs(halves);
   by_sm_set(all_gpcs, halves);
+  one_sm<4>(32);
+  one_sm<8>(16);
+  one_sm<8>(32);
   by_sharing(all_gpcs);
   std::vector<int> own(sm_count());
   std::iota(own.begin(), own.end(), 0);
-  by_request(median(stream_rates(own, 256 * 1024).total));
+  by_request(median(step_rates(own, 256 * 1024).total));
 }

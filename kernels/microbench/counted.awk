@@ -1,6 +1,7 @@
 # Rows of what Nsight Compute counted for start.cu: `ncu --csv --page raw --print-units base` on stdin.
 #   awk -v caches=warm -f counted.awk
-# One row per kind of kernel and metric: the median of its launches, smallest..largest of them.
+# One row per kind of kernel and metric: the median of its launches, smallest..largest of them. With warm caches the first
+# launch of a kind does not count: it fetches its code.
 function number(text) { gsub(/,/, "", text); return text + 0 }
 
 function first_number(text) { match(text, /[0-9]+/); return substr(text, RSTART, RLENGTH) + 0 }
@@ -17,6 +18,7 @@ function arguments(name, found,    inner, n) {
 
 function add(name, param, unit, value,    key) {
   key = name "," param
+  if (caches == "warm" && !(key in met)) { met[key]; return }
   if (!(key in count)) { order[++keys] = key; units[key] = unit }
   values[key, ++count[key]] = value
 }

@@ -6,19 +6,43 @@ using namespace measure;
 
 namespace {
 
-struct Life {
-  uint64_t start, end;  // SM clock
-  uint32_t sm;
+struct __align__(16) Life {
+  uint32_t start, end;  // SM clock
+  uint32_t sm, unused;
 };
 
+// Warp 0 is the last one; between its last clock and its exit is one store.
 __global__ void spin(uint32_t cycles, Life* lives) {
-  const uint64_t start = now64();
-  while (now64() - start < cycles) {
+  const uint32_t start = now();
+  if (threadIdx.x >= 32) return;
+  const uint32_t sm = sm_id();
+  Life* mine = lives + blockIdx.x;
+  asm volatile("" : "+l"(mine));  // not left for the end
+  while (now() - start < cycles) {
   }
-  if (threadIdx.x == 0) lives[blockIdx.x] = {start, now64(), sm_id()};
+  const uint32_t end = now();
+  if (threadIdx.x == 0) *mine = {start, end, sm, 0};
 }
 
-__global__ void empty() {}
+// The same as measured before: all warps are over, and 40 bytes go out behind the last clock.
+__global__ void spin_and_tell(uint32_t cycles, Life* lives, uint64_t* more) {
+  const uint32_t start = now();
+  while (now() - start < cycles) {
+  }
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  const uint32_t sm = sm_id();
+  const uint64_t ns = nanoseconds();
+  const uint32_t end = now();
+  lives[blockIdx.x] = {start, end, sm, 0};
+#pragma unroll
+  for (int i = 0; i < 3; i++) more[blockIdx.x * 3 + i] = ns;
+}
+
+// Ends at once, but not before a look at its arguments.
+__global__ void empty(uint32_t* out) {
+  if (out != nullptr && threadIdx.x == 2000) *out = 1;
+}
 
 // Chains of FFMA on all lanes; every CTA reports cycles and nanoseconds.
 __global__ void ffma_load(uint64_t cycles, float factor, uint2* out) {
@@ -76,10 +100,13 @@ struct Placement {
 
 // `resident` CTAs fit on an SM: the k-th that starts there takes the place of the (k - resident)-th that ended.
 Placement placement(const std::vector<Life>& lives, size_t resident) {
-  std::vector<std::vector<uint64_t>> starts(sm_count()), ends(sm_count());
+  // Clocks as distances from the first on their SM: the counter may have begun anew.
+  std::vector<std::vector<int32_t>> starts(sm_count()), ends(sm_count());
+  std::vector<uint32_t> origin(sm_count());
   for (const Life& life : lives) {
-    starts[life.sm].push_back(life.start);
-    ends[life.sm].push_back(life.end);
+    if (starts[life.sm].empty()) origin[life.sm] = life.start;
+    starts[life.sm].push_back(int32_t(life.start - origin[life.sm]));
+    ends[life.sm].push_back(int32_t(life.end - origin[life.sm]));
   }
   Placement p;
   for (int sm = 0; sm < sm_count(); sm++) {
@@ -89,7 +116,7 @@ Placement placement(const std::vector<Life>& lives, size_t resident) {
       if (starts[sm][k] > ends[sm][k - resident])
         p.turnaround.push_back(double(starts[sm][k] - ends[sm][k - resident]));
     // A second CTA of another placement pass starts much later.
-    constexpr uint64_t kSamePass = 200;
+    constexpr int32_t kSamePass = 200;
     if (resident > 1 && starts[sm].size() > 1 && starts[sm][1] - starts[sm][0] < kSamePass)
       p.second.push_back(double(starts[sm][1] - starts[sm][0]));
   }
@@ -99,19 +126,31 @@ Placement placement(const std::vector<Life>& lives, size_t resident) {
 void turnaround() {
   constexpr int kCtas = 1024;
   Life* device = device_array<Life>(kCtas);
+  uint64_t* more = device_array<uint64_t>(3 * kCtas);
   CHECK(cudaFuncSetAttribute(spin, cudaFuncAttributeMaxDynamicSharedMemorySize, kOneCtaPerSm));
+  CHECK(cudaFuncSetAttribute(spin_and_tell, cudaFuncAttributeMaxDynamicSharedMemorySize, kOneCtaPerSm));
+  const auto turnarounds = [&](size_t resident) {
+    CHECK(cudaDeviceSynchronize());
+    return placement(to_host(device, kCtas), resident);
+  };
   for (int resident : {1, 2, 4}) {
-    std::vector<double> medians, second;
-    for (int i = -1; i < kRepeats; i++) {
-      spin<<<kCtas, 256, kOneCtaPerSm / resident>>>(20000, device);
-      CHECK(cudaDeviceSynchronize());
-      const Placement p = placement(to_host(device, kCtas), size_t(resident));
-      if (i < 0) continue;
-      if (!p.turnaround.empty()) medians.push_back(median(p.turnaround));
-      if (!p.second.empty()) second.push_back(median(p.second));
+    for (int threads : {128, 256}) {
+      std::vector<double> medians, telling, second;
+      for (int i = -1; i < kRepeats; i++) {
+        spin<<<kCtas, threads, kOneCtaPerSm / resident>>>(20000, device);
+        const Placement p = turnarounds(size_t(resident));
+        spin_and_tell<<<kCtas, threads, kOneCtaPerSm / resident>>>(20000, device, more);
+        const Placement told = turnarounds(size_t(resident));
+        if (i < 0) continue;
+        if (!p.turnaround.empty()) medians.push_back(median(p.turnaround));
+        if (!told.turnaround.empty()) telling.push_back(median(told.turnaround));
+        if (!p.second.empty()) second.push_back(median(p.second));
+      }
+      const std::string ctas = text("%d per SM of %d threads; ", resident, threads);
+      row("cta_turnaround", ctas + "median", medians, "cycles");
+      row("cta_turnaround", ctas + "40 bytes stored behind the last clock; median", telling, "cycles");
+      row("cta_second", ctas + "same placement pass; median", second, "cycles");
     }
-    row("cta_turnaround", text("%d per SM; median", resident), medians, "cycles");
-    row("cta_second", text("%d per SM; same placement pass; median", resident), second, "cycles");
   }
 }
 
@@ -119,15 +158,15 @@ void rates() {
   for (int threads : {32, 256, 1024}) {
     std::vector<double> each, start;
     for (int i = -1; i < 2 * kRepeats; i++) {
-      const double few = seconds([&] { empty<<<13200, threads>>>(); });
-      const double many = seconds([&] { empty<<<132000, threads>>>(); });
-      const double one = seconds([&] { empty<<<1, threads>>>(); });
+      const double few = seconds([&] { empty<<<13200, threads>>>(nullptr); });
+      const double many = seconds([&] { empty<<<132000, threads>>>(nullptr); });
+      const double one = seconds([&] { empty<<<1, threads>>>(nullptr); });
       if (i < 0) continue;
       each.push_back((many - few) * 1e9 / 118800);
       start.push_back(one * 1e9);
     }
-    row("cta_interval", text("empty; %d threads", threads), each, "ns");
-    row("launch_event", text("one empty CTA of %d threads between events", threads), start, "ns");
+    row("cta_interval", text("empty; %d threads", threads), each, "ns", 2 * kTickNs / 118800);
+    row("launch_event", text("one empty CTA of %d threads between events", threads), start, "ns", kTickNs);
   }
   cudaStream_t stream;
   cudaGraph_t graph;
@@ -135,7 +174,7 @@ void rates() {
   constexpr int kKernels = 200;
   CHECK(cudaStreamCreate(&stream));
   CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-  for (int i = 0; i < kKernels; i++) empty<<<1, 32, 0, stream>>>();
+  for (int i = 0; i < kKernels; i++) empty<<<1, 32, 0, stream>>>(nullptr);
   CHECK(cudaStreamEndCapture(stream, &graph));
   CHECK(cudaGraphInstantiate(&executable, graph, 0));
   cudaEvent_t begin, end;
@@ -151,7 +190,7 @@ void rates() {
     CHECK(cudaEventElapsedTime(&ms, begin, end));
     if (i >= 0) each.push_back(ms * 1e6 / kKernels);
   }
-  row("launch_graph", text("each of %d empty kernels of a graph", kKernels), each, "ns");
+  row("launch_graph", text("each of %d empty kernels of a graph", kKernels), each, "ns", kTickNs / kKernels);
 }
 
 template <class Kernel>

@@ -82,15 +82,19 @@ __global__ void hammer(const char* base, size_t stride, int lines, uint2* out, u
   if (threadIdx.x % 32 == 0) out[blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32] = make_uint2(loads, now() - start);
 }
 
-__global__ void chase(const uint64_t* start, int warm, int trips, uint32_t* out) {
+constexpr int kChased = 8192;
+
+__global__ void chase(const uint64_t* start, int warm, uint32_t* out) {
   uint64_t p = reinterpret_cast<uint64_t>(start);
   auto step = [&p] { asm volatile("ld.global.cg.u64 %0, [%0];" : "+l"(p)::"memory"); };
   for (int i = 0; i < warm; i++) step();
   const uint32_t begin = now();
-  for (int i = 0; i < trips; i++) {
+#pragma unroll 1
+  for (int i = 0; i < kChased / 128; i++) {
 #pragma unroll
-    for (int j = 0; j < 32; j++) step();
+    for (int j = 0; j < 128; j++) step();
   }
+  wait_for(uint32_t(p));
   out[1] = uint32_t(p);
   out[0] = now() - begin;
 }
@@ -131,11 +135,11 @@ void latency() {
     CHECK(cudaMemcpy(buffer, memory.data(), memory.size() * 8, cudaMemcpyHostToDevice));
     std::vector<double> cycles;
     for (int i = 0; i < kRepeats; i++) {
-      chase<<<1, 1>>>(reinterpret_cast<uint64_t*>(buffer) + order[0] * 16, int(n), 256, out);
+      chase<<<1, 1>>>(reinterpret_cast<uint64_t*>(buffer) + order[0] * 16, int(n), out);
       CHECK(cudaDeviceSynchronize());
-      cycles.push_back(to_host(out, 1)[0] / 8192.0);
+      cycles.push_back(to_host(out, 1)[0] / double(kChased));
     }
-    row("l2_chase", text("64-bit; %zu KiB", kb), cycles, "cycles");
+    row("l2_chase", text("64-bit; %zu KiB", kb), cycles, "cycles", kClockRead / kChased);
   }
   // Single loads on some SMs; four cycles of each are those of the clock.
   const auto lines = some_lines(0, 4 * kMiB, 2048, 5);
@@ -187,6 +191,7 @@ int partitions() {
 void contents(int other) {
   uint32_t* out = device_array<uint32_t>(1);
   std::vector<double> effective;
+  double step = 0;  // between the sizes of which the first holds and the second does not
   const int kSample = 4096;
   double last_mib = 0;
   std::vector<double> before;
@@ -214,12 +219,15 @@ void contents(int other) {
     row("l2_contents", set + "; DRAM", dram, "1");
     constexpr double kStays = 0.95;
     for (size_t i = 0; i < local.size() && i < before.size(); i++)
-      if (before[i] >= kStays && local[i] < kStays)
+      if (before[i] >= kStays && local[i] < kStays) {
         effective.push_back((last_mib + (mib - last_mib) * (before[i] - kStays) / (before[i] - local[i])) * kMiB);
+        step = (mib - last_mib) * kMiB;
+      }
     before = local;
     last_mib = mib;
   }
-  row("l2_effective", "set of which 95 % stay in both partitions", effective, "B");
+  // Between two sizes it is a guess along a straight line.
+  row("l2_effective", "set of which 95 % stay in both partitions", effective, "B", step / 2);
 }
 
 void replacement() {
@@ -227,15 +235,19 @@ void replacement() {
   unsigned* counters = device_array<unsigned>(2 * kPasses);
   for (bool random : {false, true}) {
     for (int mib : {16, 24, 28, 32, 36, 40, 44, 48, 52, 56, 64, 80, 96}) {
-      std::vector<double> share;
+      std::vector<double> second, share;
       const uint32_t lines = uint32_t(mib * kMiB / kLine);
-      flush_l2();
-      CHECK(cudaMemset(counters, 0, 2 * kPasses * sizeof(unsigned)));
-      sweep<<<sm_count(), 32, kOneCtaPerSm>>>(buffer, lines, kPasses, random, counters, counters + kPasses);
-      CHECK(cudaDeviceSynchronize());
-      const auto hits = to_host(counters, kPasses);
-      row("l2_sweep", text("%s; %d MiB; pass 2", random ? "random" : "cyclic", mib), {double(hits[1]) / lines}, "1");
-      for (int pass = 3; pass < kPasses; pass++) share.push_back(double(hits[pass]) / lines);
+      for (int place = 0; place < 3; place++) {  // which lines meet in a set depends on where they lie
+        flush_l2();
+        CHECK(cudaMemset(counters, 0, 2 * kPasses * sizeof(unsigned)));
+        sweep<<<sm_count(), 32, kOneCtaPerSm>>>(buffer + place * kGiB, lines, kPasses, random, counters,
+                                                counters + kPasses);
+        CHECK(cudaDeviceSynchronize());
+        const auto hits = to_host(counters, kPasses);
+        second.push_back(double(hits[1]) / lines);
+        for (int pass = 3; pass < kPasses; pass++) share.push_back(double(hits[pass]) / lines);
+      }
+      row("l2_sweep", text("%s; %d MiB; pass 2", random ? "random" : "cyclic", mib), second, "1");
       row("l2_sweep", text("%s; %d MiB; passes 4 to 6", random ? "random" : "cyclic", mib), share, "1");
     }
   }

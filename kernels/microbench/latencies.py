@@ -237,8 +237,12 @@ CHAINS = {
     'LDGSTS_64': (copy_link('LDGSTS.E.64 [R16], desc[UR4][R6.64]'), 3, None, lanes(8)),
     'LDGSTS_128': (copy_link('LDGSTS.E.128 [R16], desc[UR4][R6.64]'), 3, None, lanes(16)),
     'LDGSTS_BYPASS_128': (copy_link('LDGSTS.E.BYPASS.128 [R16], desc[UR4][R6.64]'), 3, None, lanes(16)),
-    'LDGSTS_BYPASS_128_one_line': (copy_link('LDGSTS.E.BYPASS.128 [R16], desc[UR4][R6.64]'), 3, own_pointer,
-                                   dict(shared=lambda w, l: 16 * l)),
+    # Both ask for the same four lines, which this SM wrote.
+    'LDGSTS_BYPASS_128_4lines': (copy_link('LDGSTS.E.BYPASS.128 [R16], desc[UR4][R6.64]'), 3, own_pointer, lanes(16)),
+    'LDG_128_L2_4lines': (link('LDG.E.128.STRONG.GPU R36, desc[UR4][R36.64]'), 1, own_pointer, lanes(16)),
+    # All lanes copy the same 16 bytes.
+    'LDGSTS_BYPASS_128_broadcast': (copy_link('LDGSTS.E.BYPASS.128 [R16], desc[UR4][R6.64]'), 3, own_pointer,
+                                    dict(shared=lambda w, l: 16 * l)),
     'MEMBAR_CTA': (fence('MEMBAR.SC.CTA'), 2, None, {}),
     'MEMBAR_GPU': (fence('MEMBAR.SC.GPU'), 2, None, {}),
     'STS_MEMBAR_CTA': (fence('MEMBAR.SC.CTA', 'STS [R16], R32'), 3, None, lanes(4)),

@@ -57,34 +57,45 @@ CURVE_SIZES = (160, 256, 320, 336, 352, 368, 384, 448, 640, 1024, 1600, 1920, 19
 CURVE_TRIPS = 24
 
 
+def curve_loop(k, n):
+    """A loop of n FFMA. R52, R53: clock at the start and at the end of the first trip; R54, R55: of all the trips behind
+    it but the first."""
+    e = k.emit
+    begin(k)
+    e(sm90.mov_imm(10, CURVE_TRIPS), stall=6)
+    for register in range(52, 56):
+        e(sm90.mov_imm(register, 0), stall=2)
+    e(sm90.BAR_SYNC, stall=6)
+    k.wait(60)
+    e(sm90.clock(52), stall=6)
+    k.label('loop')
+    e(sm90.isetp_eq_imm(1, 10, CURVE_TRIPS - 2), stall=15)
+    e(sm90.clock(54), stall=6, guard=1)
+    e(sm90.iadd3_imm(10, 10, -1), stall=6)
+    e(sm90.isetp_ne_imm(0, 10, 0), stall=2)
+    for i in range(n):
+        e(sm90.ffma(32 + i % 8, 25, 25, 25))
+    e(sm90.isetp_eq_imm(1, 10, CURVE_TRIPS - 1), stall=15)
+    e(sm90.clock(53), stall=6, guard=1)
+    k.branch('loop', guard=0)
+    e(sm90.clock(55), stall=6)
+    finish(k, [52, 53, 54, 55])
+
+
+def instructions_around():
+    """Those of the kernel beside the FFMA."""
+    kernel = sm90.Kernel()
+    curve_loop(kernel, 0)
+    return len(kernel)
+
+
+CURVE_AROUND = instructions_around()
+
+
 def curve(s):
-    """Rows fetch_loop and fetch_first: one warp, or one on each sub-partition, through loops of n FFMA. R52, R53: clock at
-    the start and at the end of the first trip; R54, R55: of all the trips behind it but the first."""
+    """Rows fetch_loop and fetch_first: one warp, or one on each sub-partition."""
     for n in CURVE_SIZES:
-
-        def build(k):
-            e = k.emit
-            begin(k)
-            e(sm90.mov_imm(10, CURVE_TRIPS), stall=6)
-            for register in range(52, 56):
-                e(sm90.mov_imm(register, 0), stall=2)
-            e(sm90.BAR_SYNC, stall=6)
-            k.wait(60)
-            e(sm90.clock(52), stall=6)
-            k.label('loop')
-            e(sm90.isetp_eq_imm(1, 10, CURVE_TRIPS - 2), stall=15)
-            e(sm90.clock(54), stall=6, guard=1)
-            e(sm90.iadd3_imm(10, 10, -1), stall=6)
-            e(sm90.isetp_ne_imm(0, 10, 0), stall=2)
-            for i in range(n):
-                e(sm90.ffma(32 + i % 8, 25, 25, 25))
-            e(sm90.isetp_eq_imm(1, 10, CURVE_TRIPS - 1), stall=15)
-            e(sm90.clock(53), stall=6, guard=1)
-            k.branch('loop', guard=0)
-            e(sm90.clock(55), stall=6)
-            finish(k, [52, 53, 54, 55])
-
-        kernel = s.kernel(f'curve_{n}', build, 64)
+        kernel = s.kernel(f'curve_{n}', lambda k: curve_loop(k, n), 64)
         for warps, grid in ((1, 1), (4, 1), (4, 132)):
             s.test(f'curve/{n}/{warps}/{grid}', kernel, 32 * warps, grid=grid, reps=3, first=True)
 

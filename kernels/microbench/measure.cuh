@@ -1,5 +1,6 @@
 // What the calibration programs share: clocks of the device, grids that sit on every SM, rows.
-// A row is `name,param,value,unit,spread`: the median of the repeats, and smallest..largest of them.
+// A row is `name,param,value,unit,spread`: the median of the repeats, and smallest..largest of them, widened by what
+// they are measured in.
 #pragma once
 
 #include <algorithm>
@@ -31,6 +32,11 @@ __device__ inline uint64_t now64() {
   return t;
 }
 
+// Goes on when v is there: a clock behind a load does not wait for its data.
+__device__ inline void wait_for(uint32_t v) {
+  if (v == 0x12345) asm volatile("nanosleep.u32 0;" ::: "memory");
+}
+
 __device__ inline uint64_t nanoseconds() {
   uint64_t t;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)::"memory");
@@ -41,6 +47,13 @@ __device__ inline uint32_t sm_id() {
   uint32_t id;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
   return id;
+}
+
+// __syncthreads for a clock behind it: BAR.SYNC does not hold up the clock, but a load from shared memory.
+__device__ inline void cta_meet() {
+  __shared__ volatile uint32_t anything;
+  __syncthreads();
+  wait_for(anything);
 }
 
 // Returns in all CTAs of a grid at once; `arrived` is zero before. All of them must fit on the GPU.
@@ -61,6 +74,18 @@ __device__ inline uint4 load_l2(const char* p) {
                : "l"(p)
                : "memory");
   return v;
+}
+
+__device__ inline uint32_t shared_address(const void* p) { return uint32_t(__cvta_generic_to_shared(p)); }
+
+// cp.async of 16 bytes that leaves the L1 out, and groups of them.
+__device__ inline void copy_past_l1(uint32_t to, const char* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+__device__ inline void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int kUnderWay>
+__device__ inline void wait_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kUnderWay) : "memory");
 }
 
 // Cycles from before a load past the L1 until its data is used, about four more than the load itself takes.
@@ -167,10 +192,19 @@ inline double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-inline void row(const char* name, const std::string& param, const std::vector<double>& repeats, const char* unit) {
+// The resolution of %globaltimer and of events.
+constexpr double kTickNs = 32;
+
+// Cycles around the clock that S2UR takes to read it, which is what the compiler makes of now(); CS2R takes fewer.
+constexpr double kClockRead = 36;
+
+// `step`: what the repeats are measured in, which widens the spread: a tick of the timer, a read of the
+// clock, the distance of sizes tried.
+inline void row(const char* name, const std::string& param, const std::vector<double>& repeats, const char* unit,
+                double step = 0) {
   if (repeats.empty()) return;
   const auto [least, most] = std::minmax_element(repeats.begin(), repeats.end());
-  printf("%s,%s,%.9g,%s,%.9g..%.9g\n", name, param.c_str(), median(repeats), unit, *least, *most);
+  printf("%s,%s,%.9g,%s,%.9g..%.9g\n", name, param.c_str(), median(repeats), unit, *least - step, *most + step);
   fflush(stdout);
 }
 

@@ -1,23 +1,14 @@
 // Loaded memory latency of a GEMM-shaped stream of loads, and what a DRAM miss brings into L2. Prints CSV rows.
-#include <algorithm>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <string>
-#include <vector>
+#include <map>
 
 #include "measure.cuh"
+
+using namespace measure;
 
 namespace {
 
 constexpr int kThreads = 256, kWarps = kThreads / 32, kTile = 128, kStep = 8, kSteps = 128;
-constexpr size_t kBufferBytes = size_t{8} << 30;
-
-__device__ uint32_t now() {
-  uint32_t t;
-  asm volatile("mov.u32 %0, %%clock;" : "=r"(t)::"memory");
-  return t;
-}
+constexpr size_t kBufferBytes = 8 * kGiB;
 
 __device__ float4 load(const float* p) {
   float4 v;
@@ -104,19 +95,21 @@ char* buffer;
 uint32_t* scratch;
 
 void flush() {
-  measure::read_once<<<264, 1024>>>(reinterpret_cast<const uint4*>(buffer + (size_t{4} << 30)),
-                                    (size_t{512} << 20) / 16, scratch);
+  read_once<<<264, 1024>>>(reinterpret_cast<const uint4*>(buffer + 4 * kGiB), 512 * kMiB / 16, scratch);
   CHECK(cudaDeviceSynchronize());
 }
 
-void row(const std::string& name, const std::string& param, std::vector<double> v, const char* unit) {
-  if (v.empty()) return;
-  std::sort(v.begin(), v.end());
+double mean(const std::vector<double>& v) {
   double sum = 0;
-  for (double x : v) sum += x;
-  auto at = [&](double f) { return v[size_t((v.size() - 1) * f)]; };
-  printf("%s,%s mean,%.1f,%s,p5 %.0f p25 %.0f p50 %.0f p75 %.0f p95 %.0f max %.0f\n", name.c_str(), param.c_str(),
-         sum / v.size(), unit, at(.05), at(.25), at(.5), at(.75), at(.95), v.back());
+  for (const double x : v) sum += x;
+  return sum / double(v.size());
+}
+
+// A row is the median of the means of several launches.
+using Means = std::map<std::pair<std::string, std::string>, std::vector<double>>;
+
+void print_rows(const Means& means) {
+  for (const auto& [row_of, values] : means) row(row_of.first.c_str(), row_of.second + " mean", values, "cycles");
 }
 
 // A grid of columns x rows tiles of a product with `width` columns of tiles.
@@ -128,7 +121,8 @@ void loaded(int columns, int rows, int width, int compute) {
   const size_t count = size_t(ctas) * kSteps * kWarps;
   CHECK(cudaMalloc(&samples, count * sizeof(Sample)));
   std::vector<Sample> host(count);
-  for (int run = 0; run < 6; run++) {
+  Means means;
+  for (int run = 0; run < 2 + 2 * kRepeats; run++) {
     const bool cold = run % 2 == 0;
     if (cold) flush();
     gemm_loads<<<dim3(columns, rows), kThreads>>>(A, B, N, K, compute, samples);
@@ -153,15 +147,19 @@ void loaded(int columns, int rows, int width, int compute) {
         if (k > 0) step.push_back(double(s[k * kWarps].start - s[(k - 1) * kWarps].start) - compute);
       }
     }
-    row("loaded_first_A", param, first_a, "cycles");
-    row("loaded_first_B", param, first_b, "cycles");
-    row("loaded_A", param, a, "cycles");
-    row("loaded_B", param, b, "cycles");
-    row("loaded_last_warp", param, latest, "cycles");
-    row("loaded_step_minus_compute", param, step, "cycles");
+    const auto add = [&](const char* name, const std::string& of, const std::vector<double>& values) {
+      means[{name, of}].push_back(mean(values));
+    };
+    add("loaded_first_A", param, first_a);
+    add("loaded_first_B", param, first_b);
+    add("loaded_A", param, a);
+    add("loaded_B", param, b);
+    add("loaded_last_warp", param, latest);
+    add("loaded_step_minus_compute", param, step);
     for (int phase = 0; phase < 4; phase++)
-      row("loaded_A_phase", param + " step%4=" + std::to_string(phase), by_phase[phase], "cycles");
+      add("loaded_A_phase", param + " step%4=" + std::to_string(phase), by_phase[phase]);
   }
+  print_rows(means);
   CHECK(cudaFree(samples));
 }
 
@@ -169,40 +167,41 @@ template <bool kThroughL1>
 void neighbours() {
   constexpr int kPlaces = 96;
   static size_t next = 0;
-  uint32_t* times;
-  CHECK(cudaMalloc(&times, 2 * kPlaces * 4));
-  flush();
-  int filled = 32;  // bytes that a miss of the first sector of a line brings
-  for (int sector : {0, 1, 2, 3}) {
-    for (int delta : {-96, -64, -32, 0, 32, 64, 96, 128, 160, 192, 256, 384, 512, 1024, 2048}) {
-      if (sector != 0 && sector * 32 + delta < -32) continue;
-      neighbour<kThroughL1>
-          <<<1, 1>>>(buffer + (size_t{1} << 30) + next, kPlaces, sector, delta, times, times + kPlaces);
-      CHECK(cudaDeviceSynchronize());
-      next += size_t(kPlaces) * 16384;
-      std::vector<uint32_t> host(2 * kPlaces);
-      CHECK(cudaMemcpy(host.data(), times, host.size() * 4, cudaMemcpyDeviceToHost));
-      const std::string param = std::string(kThroughL1 ? "ld.nc" : "ld.cg") + " sector " + std::to_string(sector) +
-                                " delta " + std::to_string(delta);
-      if (delta == 0)
-        row("neighbour_first", param, std::vector<double>(host.begin(), host.begin() + kPlaces), "cycles");
-      row("neighbour_second", param, std::vector<double>(host.begin() + kPlaces, host.end()), "cycles");
-      std::sort(host.begin() + kPlaces, host.end());
-      constexpr uint32_t kHit = 450;  // cycles; a miss takes at least 480
-      if (sector == 0 && delta > 0 && delta < 128 && host[kPlaces + kPlaces / 2] < kHit) filled += 32;
+  uint32_t* times = device_array<uint32_t>(2 * kPlaces);
+  Means means;
+  std::vector<double> brought;  // bytes that a miss of the first sector of a line brings, by repeat
+  for (int repeat = 0; repeat < kRepeats; repeat++) {
+    flush();
+    int filled = 32;
+    for (int sector : {0, 1, 2, 3}) {
+      for (int delta : {-96, -64, -32, 0, 32, 64, 96, 128, 160, 192, 256, 384, 512, 1024, 2048}) {
+        if (sector != 0 && sector * 32 + delta < -32) continue;
+        neighbour<kThroughL1><<<1, 1>>>(buffer + kGiB + next, kPlaces, sector, delta, times, times + kPlaces);
+        CHECK(cudaDeviceSynchronize());
+        next = (next + size_t(kPlaces) * 16384) % kGiB;
+        const auto host = to_host(times, 2 * kPlaces);
+        const std::string param = text("%s sector %d delta %d", kThroughL1 ? "ld.nc" : "ld.cg", sector, delta);
+        const std::vector<double> first(host.begin(), host.begin() + kPlaces),
+            second(host.begin() + kPlaces, host.end());
+        if (delta == 0) means[{"neighbour_first", param}].push_back(mean(first));
+        means[{"neighbour_second", param}].push_back(mean(second));
+        if (sector == 0 && delta > 0 && delta < 128 && median(second) < 450) filled += 32;  // a miss takes at least 480
+      }
     }
+    brought.push_back(filled);
   }
-  printf("dram_access_bytes,%s; of a line whose first sector was missed,%d,B,%d..%d\n", kThroughL1 ? "ld.nc" : "ld.cg",
-         filled, filled, filled);
+  print_rows(means);
+  row("dram_access_bytes", text("%s; of a line whose first sector was missed", kThroughL1 ? "ld.nc" : "ld.cg"), brought,
+      "B");
   CHECK(cudaFree(times));
 }
 
 }  // namespace
 
 int main() {
-  CHECK(cudaMalloc(&buffer, kBufferBytes));
-  CHECK(cudaMemset(buffer, 0, kBufferBytes));
-  CHECK(cudaMalloc(&scratch, 4));
+  heading();
+  buffer = device_array<char>(kBufferBytes);
+  scratch = device_array<uint32_t>(1);
   for (int compute : {0, 400, 800, 1600}) {
     loaded(1, 1, 8, compute);
     loaded(8, 8, 8, compute);

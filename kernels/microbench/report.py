@@ -4,6 +4,7 @@
 Usage: report.py DIR > ROWS.csv
 """
 import os
+import re
 import statistics
 import sys
 
@@ -40,6 +41,8 @@ def lsu(tests):
             if rest[-1] == '132sm':
                 values = [1 / r for c in range(132) for r in window_rates(test, 0, 32, per_trip, c, True)]
                 row(kind + '_alone', where, values, f'cycles per {request} per SM')
+                if kind == 'stg' and pattern.endswith('sectors'):
+                    chip_rows(test, pattern, others, per_trip)
                 continue
             rates = window_rates(test, lds_warps, 32, per_trip)
             if lds_warps == 0:
@@ -67,6 +70,14 @@ def lsu(tests):
                         mine = [v for (c, w), v in warps.items() if c == cta]
                         values.append(max(signed(v[at] - mine[0][0]) for v in mine))
                 row('stg_burst', f'{where}; {what}; last warp of a CTA', values, 'cycles', 0)
+
+
+def chip_rows(test, pattern, warps, per_trip):
+    """What all SMs write together; the pattern's name ends with the sectors of a store."""
+    sectors = int(re.search(r'(\d+)sectors$', pattern).group(1))
+    each = [window_rates(test, 0, 32, per_trip, c, True) for c in range(132)]
+    row('stg_chip', f'{pattern}; {warps} warps of each SM', [sectors * sum(rates) for rates in zip(*each)],
+        'sectors/cycle')
 
 
 def queue(tests):

@@ -5,7 +5,7 @@ from barriers import IDS
 from kth_request import COUNTS, KINDS
 from kth_request import SETS as KTH_SETS
 from latencies import LONG_STALLS
-from loops import CURVE_SIZES, CURVE_TRIPS
+from loops import CURVE_AROUND, CURVE_SIZES, CURVE_TRIPS
 from operands import STALLS
 from rates import TRIPS, copies
 from rows import WRITTEN, guarded, row, signed
@@ -179,8 +179,12 @@ def derived():
            ('chain', 'LDS_128'), ('chain', 'LDS_32'))
     derive('empty group of copies less the stall of 4', lambda a: a - 4, 'cycles', ('chain', 'DEPBAR_empty'))
     derive('copy of 16 bytes from the L1 less the stall of 4', lambda a: a - 4, 'cycles', ('chain', 'LDGSTS_128'))
-    derive('copy past the L1 less the stall of 4 and a load of its line from the L2', lambda a, b: a - 4 - b, 'cycles',
-           ('chain', 'LDGSTS_BYPASS_128_one_line'), ('chain', 'LDG_32_L2'))
+    # The data of a load are in the SM 20 cycles before its end: an L1 hit takes 31, 11 of them (queue 6, transfer of two
+    # registers 4, look-up 1) before they are there; one of 128 bits 9 more, as at an L1 hit. A copy has one register
+    # more to transfer, 2 cycles, before it asks for the same lines.
+    derive('copy past the L1: end of the group after the last data', lambda copy, load, wide, narrow:
+           (copy - 4) - (load - (wide - narrow) - (narrow - 11)) - 2, 'cycles', ('chain', 'LDGSTS_BYPASS_128_4lines'),
+           ('chain', 'LDG_128_L2_4lines'), ('chain', 'LDG_128_L1'), ('chain', 'LDG_32_L1'))
     queue_depths()
     caches()
     derive('barrier: one named by a register less one by number', lambda a, b: a - b, 'cycles',
@@ -224,11 +228,13 @@ def queue_depths():
 
 
 def size_row(level, rule, sizes, fits):
-    """Size of a cache: the longest loop that fits, in bytes, and as far as the next longer one, which does not."""
+    """Size of a cache: the longest loop that fits, in bytes; at most the next longer one, which does not, with all the
+    code around it, in whole lines, and one line of constants."""
     sizes = list(sizes)
     within = next((i for i, n in enumerate(sizes) if not fits(n)), len(sizes))
     if 0 < within < len(sizes):
-        fitting, missing = 16 * sizes[within - 1], 16 * sizes[within]
+        fitting, missing = 16 * sizes[within - 1], 16 * (sizes[within] + CURVE_AROUND)
+        missing = (missing + 127) // 128 * 128 + 128
         row('derived', f'{level} of instructions: the longest loop {rule}', [fitting, fitting, missing], 'B', 0)
 
 

@@ -1,6 +1,7 @@
 """Raw results in, rows name,param,value,unit,spread out."""
 import contextlib
 import csv
+import math
 import statistics
 import sys
 from collections import defaultdict
@@ -10,14 +11,21 @@ WRITTEN = {}  # (name, param) -> all values of the row
 
 
 def row(name, param, values, unit, digits=2):
-    """Median with smallest and largest value; nothing where a test left no value."""
+    """Median with smallest and largest value, these rounded outwards; nothing where a test left no value."""
     values = sorted(values)
     if not values:
         print(f'no row {name}, {param}: its test has no results', file=sys.stderr)
         return
     WRITTEN[name, param] = values
     OUT.writerow([name, param, round(statistics.median(values), digits), unit,
-                  f'{round(values[0], digits)}..{round(values[-1], digits)}'])
+                  f'{outwards(values[0], digits, math.floor)}..{outwards(values[-1], digits, math.ceil)}'])
+
+
+def outwards(value, digits, rounding):
+    """To the digits; what is but for the last bits of its arithmetic a number of so many digits stays that one."""
+    scaled = value * 10**digits
+    near = round(scaled)
+    return (near if abs(scaled - near) < 1e-6 else rounding(scaled)) / 10**digits
 
 
 def signed(x):

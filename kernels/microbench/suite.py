@@ -89,7 +89,7 @@ class Suite:
             self.kernels[name] = kernel, registers
         return name
 
-    def test(self, name, kernel, block, grid=1, dynamic=32768, reps=5, first=False, cta_offset=None, **inputs):
+    def test(self, name, kernel, block, grid=1, dynamic=32768, reps=3, first=False, cta_offset=None, **inputs):
         """One launch description, kept once per name. Each input is a number or a function (warp, lane) -> number."""
         if name in self.names:
             return

@@ -100,12 +100,26 @@ def read_back(folder):
 
 # Requests of a warp that issue at once: of the spec's queues of 10 and 20 places, and of 2 for MUFU.
 IN_FLIGHT = {('LDS_32_conflict32', '1sub1w'): 30, ('LDS_32_conflict32', '4sub4w'): 15, ('MUFU', '1sub1w'): 2}
-DERIVED = {'memory queue of a sub-partition': 10, 'memory queue that all share': 20, 'queue of MUFU': 2}
+DERIVED = {
+    'memory queue of a sub-partition': 10, 'memory queue that all share': 20, 'queue of MUFU': 2,
+    'L0 of instructions: the longest loop without 5 more cycles per trip than 160': 5632,
+    'L1 of instructions: the longest loop without 5 more cycles per trip than 640': 31744,
+    'L1.5 of instructions: the longest loop without 5 % more cycles per instruction than 5120': 129024}
+
+
+def trip(instructions):
+    """Cycles of a loop through caches of 352, 1984 and 8064 instructions."""
+    return (instructions + (61 if instructions > 352 else 50) + (1.06 * instructions if instructions > 1984 else 0) +
+            (3.6 * instructions if instructions > 8064 else 0))
+
 
 
 def made_up(name, warp):
     """Results of one warp: clocks that go on, and a stop of issue where a queue is full."""
     kind, *rest = name.split('/')
+    if kind == 'curve':
+        first = trip(int(rest[0]))
+        return [1000, 1000 + int(2 * first), 2000, 2000 + int(22 * first)]
     if kind != 'kth':
         return [1000 + 13 * i + (i * i + warp) % 7 for i in range(128)]
     count = int(rest[2])

@@ -18,7 +18,7 @@ void require_golden(const std::string& name, const std::vector<std::string>& arg
 TEST_CASE("golden reports", "[golden]") {
   // clang-format off
   require_golden("calibrate_recorded", {"calibrate", "--rows", "traces/calibration/h200/microbenchmarks.csv", "--rows", "traces/calibration/h200/extra_microbench.csv", "--all"});
-  require_golden("calibrate_two_runs", {"calibrate", "--rows", "traces/calibration/h200/microbench_run1.csv.zst", "--rows", "traces/calibration/h200/microbench_run2.csv.zst"});
+  require_golden("calibrate_two_runs", {"calibrate", "--rows", "traces/calibration/h200/microbench_run1.csv.zst", "--rows", "traces/calibration/h200/microbench_run2.csv.zst", "--beside", "traces/calibration/h200/microbenchmarks.csv"});
   require_golden("check_article", {"check", "--m", "4096", "--n", "4096", "--k", "4096", "--tile", "128x128x8", "--thread-tile", "8x8", "--gpu", "article-card", "--all"});
   require_golden("check_h200_two_stages", {"check", "--m", "4000", "--n", "4096", "--k", "4096", "--tile", "128x128x16", "--stages", "2", "--pad-a", "4"});
   require_golden("check_mma", {"check", "--m", "8192", "--n", "8192", "--k", "8192", "--family", "mma", "--dtype", "bf16", "--layout", "nt", "--tile", "128x128x32", "--wm", "64", "--wn", "32", "--stages", "3", "--copy", "cpasync", "--pad-a", "8", "--pad-b", "8"});

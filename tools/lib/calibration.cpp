@@ -20,8 +20,6 @@ struct Reduced {
   model::Spread spread;
 };
 
-model::Spread spread_of(const MeasuredRow& row) { return row.spread.value_or(model::Spread{row.value, row.value}); }
-
 std::string place_of(const MeasuredRun& run, const MeasuredRow& row) {
   return fmt::format("{}:{}", run.file, row.line);
 }
@@ -307,10 +305,10 @@ bool CalibratedNumber::within_spread() const {
     return false;
   }
   constexpr double kHalf = 0.5;
-  constexpr double kWritten = 1e-3;
   const double rounding =
-      std::max(model::is_integer_key(shipped.key) ? kHalf : 0.0, kWritten * std::abs(shipped.value));
-  return measured->spread->least - rounding <= shipped.value && shipped.value <= measured->spread->most + rounding;
+      std::max(model::is_integer_key(shipped.key) ? kHalf : 0.0, kWrittenTo * std::abs(shipped.value));
+  const model::Spread own = shipped.spread.value_or(model::Spread{shipped.value, shipped.value});
+  return measured->spread->least - rounding <= own.most && own.least <= measured->spread->most + rounding;
 }
 
 Result<Calibration> calibrate(const model::GpuSpec& shipped, const CalibrationTable& table,
@@ -389,6 +387,30 @@ Result<Agreement> agreement_of(const std::vector<MeasuredRun>& runs) {
     agreement.rows.push_back(std::move(repeated));
   }
   return agreement;
+}
+
+MeasuredRun combined(const std::vector<MeasuredRun>& runs, const std::string& name) {
+  std::map<std::pair<std::string, std::string>, std::size_t> places;
+  MeasuredRun all{name, {}, {}};
+  std::vector<std::vector<double>> values;
+  for (const MeasuredRun& run : runs) {
+    for (const MeasuredRow& row : run.rows) {
+      const auto [place, fresh] = places.try_emplace({row.name, row.param}, all.rows.size());
+      if (fresh) {
+        all.rows.push_back(row);
+        values.emplace_back();
+      }
+      MeasuredRow& one = all.rows[place->second];
+      const model::Spread before = spread_of(one);
+      const model::Spread own = spread_of(row);
+      one.spread = model::Spread{std::min(before.least, own.least), std::max(before.most, own.most)};
+      values[place->second].push_back(row.value);
+    }
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    all.rows[i].value = median_of(std::move(values[i]));
+  }
+  return all;
 }
 
 }  // namespace tilesim::app

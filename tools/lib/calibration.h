@@ -22,8 +22,10 @@ struct CalibratedNumber {
 
   /// measured / shipped - 1; none where that is not defined.
   [[nodiscard]] std::optional<double> difference() const;
-  /// The shipped value lies in what was measured: rounded as the number is, and by 0.1 %, to which specs are written.
+  /// The shipped value, with the spread that the spec gives it, overlaps what was measured: rounded as the number is,
+  /// and by kWrittenTo, to which specs are written.
   [[nodiscard]] bool within_spread() const;
+  static constexpr double kWrittenTo = 1e-3;
 };
 
 struct Calibration {
@@ -67,5 +69,8 @@ struct Agreement {
 
 /// How far runs repeat each other. Errors (kUsage): a row with two units.
 [[nodiscard]] Result<Agreement> agreement_of(const std::vector<MeasuredRun>& runs);
+
+/// Several runs as one: of each row the median, and all of the spread. `runs` is not empty.
+[[nodiscard]] MeasuredRun combined(const std::vector<MeasuredRun>& runs, const std::string& name);
 
 }  // namespace tilesim::app

@@ -76,15 +76,37 @@ Result<MeasuredRow> parse_row(const traces::CsvRecord& record, const std::string
   return row;
 }
 
+/// What the two repeats that are furthest apart say, if their spreads do not overlap. Without spreads they are single
+/// measurements, which differ.
+std::optional<std::string> contradiction(const std::vector<MeasuredRow>& repeats, const std::string& file) {
+  if (!std::all_of(repeats.begin(), repeats.end(), [](const MeasuredRow& row) { return row.spread.has_value(); })) {
+    return std::nullopt;
+  }
+  const auto high = std::max_element(repeats.begin(), repeats.end(), [](const MeasuredRow& a, const MeasuredRow& b) {
+    return spread_of(a).least < spread_of(b).least;
+  });
+  const auto low = std::min_element(repeats.begin(), repeats.end(), [](const MeasuredRow& a, const MeasuredRow& b) {
+    return spread_of(a).most < spread_of(b).most;
+  });
+  const model::Spread above = spread_of(*high);
+  const model::Spread below = spread_of(*low);
+  if (above.least <= below.most) {
+    return std::nullopt;
+  }
+  return fmt::format("{}: {}, {} is {} ({}..{}) in line {} and {} ({}..{}) in line {}: their median is taken", file,
+                     low->name, low->param, low->value, below.least, below.most, low->line, high->value, above.least,
+                     above.most, high->line);
+}
+
 /// Rows of the same name and param as one, where the first of them stands.
 MeasuredRow merged(const std::vector<MeasuredRow>& repeats) {
   MeasuredRow row = repeats.front();
   std::vector<double> values;
   for (const MeasuredRow& repeat : repeats) {
     values.push_back(repeat.value);
-    const model::Spread own = repeat.spread.value_or(model::Spread{repeat.value, repeat.value});
+    const model::Spread own = spread_of(repeat);
     if (repeats.size() > 1) {
-      const model::Spread all = row.spread.value_or(model::Spread{row.value, row.value});
+      const model::Spread all = spread_of(row);
       row.spread = model::Spread{std::min(all.least, own.least), std::max(all.most, own.most)};
     }
   }
@@ -93,6 +115,8 @@ MeasuredRow merged(const std::vector<MeasuredRow>& repeats) {
 }
 
 }  // namespace
+
+model::Spread spread_of(const MeasuredRow& row) { return row.spread.value_or(model::Spread{row.value, row.value}); }
 
 double median_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -131,9 +155,12 @@ Result<MeasuredRun> parse_measured_rows(std::string_view text, const std::string
   if (groups.empty()) {
     return wrong("no row below the heading", "give a file that 'kernels/microbench/run.sh measure' wrote", file, 1);
   }
-  MeasuredRun run{file, {}};
+  MeasuredRun run{file, {}, {}};
   for (const auto& group : groups) {
     run.rows.push_back(merged(group));
+    if (auto told = contradiction(group, file)) {
+      run.contradictions.push_back(std::move(*told));
+    }
   }
   return run;
 }

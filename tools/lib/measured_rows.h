@@ -23,16 +23,20 @@ struct MeasuredRow {
   std::size_t line = 0;                 ///< of the file, from 1 on
 };
 
+/// Its spread; the value alone if it has none.
+[[nodiscard]] model::Spread spread_of(const MeasuredRow& row);
+
 /// The rows of one run, each name and param once.
 struct MeasuredRun {
   std::string file;
   std::vector<MeasuredRow> rows;
+  std::vector<std::string> contradictions;  ///< repeats of a row whose spreads do not all overlap, one sentence each
 };
 
 /// Reads a file, which may be compressed; rows that repeat a name and a param become one, the median and all of the
-/// spread. A spread without ".." is a note and not read. Errors (kUsage) with file and line: another
-/// heading, too few or too many fields, an empty name, a value that is no number, a spread that is not around it, one
-/// row with two units.
+/// spread; that they contradict each other is told. A spread without ".." is a note and not read. Errors (kUsage) with
+/// file and line: another heading, too few or too many fields, an empty name, a value that is no number, a spread that
+/// is not around it, one row with two units.
 [[nodiscard]] Result<MeasuredRun> read_measured_rows(const std::filesystem::path& path);
 
 /// The same from text; `file` is for messages.

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "tools/lib/interrupt.h"
+
 extern char** environ;
 
 namespace tilesim::app {
@@ -32,15 +34,23 @@ Result<ProgramResult> run_program(const std::string& program, const std::vector<
     words.push_back(const_cast<char*>(argument.c_str()));
   }
   words.push_back(nullptr);
+  const bool held = interrupts_held();
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  if (held) {
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  }
   pid_t child = 0;
-  const int error = ::posix_spawn(&child, program.c_str(), &actions, nullptr, words.data(), environ);
+  const int error = ::posix_spawn(&child, program.c_str(), &actions, &attributes, words.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
   ::close(ends[1]);
   if (error != 0) {
     ::close(ends[0]);
     return fail(ErrorKind::kFailed, fmt::format("cannot start {}: {}", program, std::strerror(error)),
                 "check that the file is there and executable");
   }
+  end_on_interrupt(held ? child : 0);
   ProgramResult result;
   std::array<char, 4096> buffer{};
   std::size_t told = 0;
@@ -53,6 +63,11 @@ Result<ProgramResult> run_program(const std::string& program, const std::vector<
   ::close(ends[0]);
   int status = 0;
   ::waitpid(child, &status, 0);
+  end_on_interrupt(0);
+  if (const int number = interrupted_by(); held && number != 0) {
+    return fail(ErrorKind::kFailed, fmt::format("{} was interrupted ({})", program, ::strsignal(number)),
+                "start it again");
+  }
   constexpr int kSignalled = 128;
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
   return result;

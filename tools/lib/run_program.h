@@ -18,7 +18,7 @@ struct ProgramResult {
 };
 
 /// `program` is a path. `on_line`, if any, is called with each whole line of its output as it comes. Errors (kFailed):
-/// it cannot be started.
+/// it cannot be started; a signal came that an InterruptGuard held.
 [[nodiscard]] Result<ProgramResult> run_program(const std::string& program, const std::vector<std::string>& arguments,
                                                 const std::function<void(std::string_view)>& on_line = {});
 

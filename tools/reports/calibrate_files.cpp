@@ -60,6 +60,10 @@ std::string calibrate_json(const CalibrationReport& report) {
     numbers[n.shipped.key] = number_json(n);
   }
   result["agreement"] = report.agreement ? agreement_json(*report.agreement) : Json(nullptr);
+  Json& beside = result["beside"] = Json::array();
+  for (const BesideRows& rows : report.beside) {
+    beside.push_back(Json{{"file", rows.file}, {"rows", rows.rows}, {"agreement", agreement_json(rows.agreement)}});
+  }
   result["notes"] = report.notes;
   return json_text(json);
 }

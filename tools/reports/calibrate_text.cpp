@@ -24,9 +24,11 @@ std::string headline(const CalibrationReport& report) {
   const auto within = std::count_if(c.numbers.begin(), c.numbers.end(),
                                     [](const app::CalibratedNumber& n) { return n.within_spread(); });
   return paragraph(
-      "", fmt::format("{} of {} numbers measured by {} of {} in {}; in {} of them {} lies within the spread.", measured,
-                      c.numbers.size(), c.rows_used, count_of(c.rows, "row"), count_of(report.runs.size(), "run"),
-                      within, report.shipped.id));
+      "",
+      fmt::format("{} of {} numbers measured by {} of {} in {}; in {} of them {} lies within the spread, but for "
+                  "rounding (integers by a half, others by {:g} %).",
+                  measured, c.numbers.size(), c.rows_used, count_of(c.rows, "row"), count_of(report.runs.size(), "run"),
+                  within, report.shipped.id, kPercent * app::CalibratedNumber::kWrittenTo));
 }
 
 std::string numbers_text(const CalibrationReport& report, const cli::Palette& palette) {
@@ -113,30 +115,19 @@ std::string lacking_text(const app::LackingRun& run, bool all) {
   return paragraph("  ", text + ": their numbers rest on the other runs.");
 }
 
-std::string agreement_text(const CalibrationReport& report, bool all, const cli::Palette& palette) {
-  if (!report.agreement) {
-    return "";
-  }
+/// The rows whose spreads do not overlap, those furthest apart first.
+std::string apart_text(const app::Agreement& agreement, bool all, const cli::Palette& palette) {
   std::vector<const app::RepeatedRow*> apart;
-  for (const app::RepeatedRow& row : report.agreement->rows) {
+  for (const app::RepeatedRow& row : agreement.rows) {
     if (row.gap > 0.0) {
       apart.push_back(&row);
     }
   }
+  if (apart.empty()) {
+    return "";
+  }
   std::stable_sort(apart.begin(), apart.end(),
                    [](const app::RepeatedRow* a, const app::RepeatedRow* b) { return a->gap > b->gap; });
-  std::string text =
-      "\n" +
-      paragraph("", fmt::format("{} in several runs: the spreads of {} overlap, of {} they do not; {} in one run "
-                                "only.",
-                                count_of(report.agreement->rows.size(), "row"), report.agreement->overlapping,
-                                apart.size(), report.agreement->in_one_run));
-  for (const app::LackingRun& run : report.agreement->lacking) {
-    text += lacking_text(run, all);
-  }
-  if (apart.empty()) {
-    return text;
-  }
   constexpr std::size_t kShown = 8;
   const std::size_t shown = all ? apart.size() : std::min(apart.size(), kShown);
   Table table({false, false, true, false, true});
@@ -150,16 +141,46 @@ std::string agreement_text(const CalibrationReport& report, bool all, const cli:
     table.add({row.name, row.param, fmt::format("{}", fmt::join(values, "  ")), row.unit,
                fmt::format("{:.2f} %", kPercent * row.gap)});
   }
-  return text + table.text(palette);
+  return table.text(palette);
+}
+
+std::string agreement_text(const CalibrationReport& report, bool all, const cli::Palette& palette) {
+  if (!report.agreement) {
+    return "";
+  }
+  const app::Agreement& agreement = *report.agreement;
+  std::string text =
+      "\n" +
+      paragraph("", fmt::format("{} in several runs: the spreads of {} overlap, of {} they do not; {} in one run "
+                                "only.",
+                                count_of(agreement.rows.size(), "row"), agreement.overlapping,
+                                agreement.rows.size() - agreement.overlapping, agreement.in_one_run));
+  for (const app::LackingRun& run : agreement.lacking) {
+    text += lacking_text(run, all);
+  }
+  return text + apart_text(agreement, all, palette);
+}
+
+std::string beside_text(const CalibrationReport& report, bool all, const cli::Palette& palette) {
+  std::string text;
+  for (const BesideRows& beside : report.beside) {
+    const std::size_t both = beside.agreement.rows.size();
+    text += "\n" +
+            paragraph("", fmt::format("{} of {} in {} measured again: the spreads of {} overlap, of {} they do not.",
+                                      both, count_of(beside.rows, "row"), beside.file, beside.agreement.overlapping,
+                                      both - beside.agreement.overlapping)) +
+            apart_text(beside.agreement, all, palette);
+  }
+  return text;
 }
 
 }  // namespace
 
 std::string calibrate_text(const CalibrationReport& report, bool all, const cli::Palette& palette) {
   std::string text = headline(report) + numbers_text(report, palette) + unfit_text(report, palette) +
-                     kept_text(report, all) + agreement_text(report, all, palette);
+                     kept_text(report, all) + agreement_text(report, all, palette) + beside_text(report, all, palette);
   if (!report.notes.empty()) {
-    text += "\n" + palette.warning("Not everything could be measured") + "\n";
+    text += "\n" + palette.warning("Not everything is as it should be") + "\n";
     for (const std::string& note : report.notes) {
       text += paragraph("  ", note);
     }

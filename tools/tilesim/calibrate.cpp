@@ -13,6 +13,7 @@
 #include "tools/cli/numbers.h"
 #include "tools/lib/calibration.h"
 #include "tools/lib/compiled_tile.h"
+#include "tools/lib/interrupt.h"
 #include "tools/lib/machine.h"
 #include "tools/lib/run_program.h"
 #include "tools/lib/scratch_folder.h"
@@ -34,7 +35,7 @@ struct Measured {
 };
 
 Result<Measured> recorded_runs(const Invocation& invocation) {
-  for (const char* flag : {"build", "keep", "runs"}) {
+  for (const char* flag : {"build", "keep", "rounds", "runs"}) {
     if (invocation.has(flag)) {
       return fail(ErrorKind::kUsage, fmt::format("--{} does not go with --rows", flag),
                   "with --rows nothing is built and nothing runs: leave one of them out");
@@ -61,9 +62,10 @@ Result<app::ProgramResult> run_script(const std::filesystem::path& script, const
   auto done = app::run_program("/usr/bin/env", words,
                                [](std::string_view line) { fmt::print(stderr, "calibrate: {}\n", line); });
   if (done && done->exit_code == kExitAbsent) {
-    return fail(
-        ErrorKind::kAbsent, fmt::format("calibrate cannot measure here: {}", done->output),
-        "do as it says (--build DIR keeps the programs for another machine), or use recorded rows: --rows FILE");
+    const std::string why = done->output.substr(0, done->output.find_last_not_of('\n') + 1);
+    return fail(ErrorKind::kAbsent, fmt::format("calibrate cannot measure here: {}", why),
+                "measure on a machine that has it ('kernels/microbench/run.sh build DIR' makes the programs where nvcc "
+                "is, --build DIR takes them there), or use recorded rows: --rows FILE");
   }
   return done;
 }
@@ -106,11 +108,27 @@ void add_notes(const std::string& output, std::vector<std::string>& notes) {
 
 Result<Measured> measure_here(const Invocation& invocation) {
   constexpr std::int64_t kMostRuns = 10;
+  constexpr std::int64_t kMostRounds = 99;
+  constexpr std::int64_t kRounds = 5;
   const auto count = invocation.integer("runs", 1, kMostRuns);
   if (!count) {
     return tl::unexpected<Error>(count.error());
   }
+  const auto rounds = invocation.integer("rounds", 1, kMostRounds);
+  if (!rounds) {
+    return tl::unexpected<Error>(rounds.error());
+  }
+  const app::InterruptGuard guard;  // goes after the folder
   const std::filesystem::path script = app::kernels_folder() / "microbench" / "run.sh";
+  // Compiling takes minutes: not without a GPU to measure on.
+  const auto gpu = run_script(script, {"gpu"});
+  if (!gpu) {
+    return tl::unexpected<Error>(gpu.error());
+  }
+  if (gpu->exit_code != 0) {
+    return fail(ErrorKind::kFailed, fmt::format("{} does not run: {}", script.string(), gpu->output),
+                "check that bash is in PATH and that TILESIM_KERNELS names the folder kernels/ of a source tree");
+  }
   const auto scratch = app::ScratchFolder::make();
   if (!scratch) {
     return tl::unexpected<Error>(scratch.error());
@@ -125,7 +143,8 @@ Result<Measured> measure_here(const Invocation& invocation) {
   Measured measured;
   for (std::int64_t i = 1; i <= count->value_or(1); ++i) {
     const std::filesystem::path folder = results / fmt::format("run{}", i);
-    const auto done = run_script(script, {"measure", programs.string(), folder.string()});
+    const auto done = run_script(
+        script, {"measure", programs.string(), folder.string(), fmt::format("{}", rounds->value_or(kRounds))});
     if (!done) {
       return tl::unexpected<Error>(done.error());
     }
@@ -139,6 +158,38 @@ Result<Measured> measure_here(const Invocation& invocation) {
     measured.runs.push_back(std::move(*run));
   }
   return measured;
+}
+
+/// What contradicts itself within a file.
+void add_contradictions(const std::vector<app::MeasuredRun>& runs, std::vector<std::string>& notes) {
+  constexpr std::size_t kTold = 5;
+  for (const app::MeasuredRun& run : runs) {
+    const std::size_t told = std::min(run.contradictions.size(), kTold);
+    notes.insert(notes.end(), run.contradictions.begin(), run.contradictions.begin() + static_cast<long>(told));
+    if (told < run.contradictions.size()) {
+      notes.push_back(
+          fmt::format("{}: {} more rows contradict each other", run.file, run.contradictions.size() - told));
+    }
+  }
+}
+
+/// What was measured against rows of before, file by file.
+Result<std::vector<reports::BesideRows>> beside(const Invocation& invocation,
+                                                const std::vector<app::MeasuredRun>& runs) {
+  std::vector<reports::BesideRows> all;
+  const app::MeasuredRun measured = app::combined(runs, "measured");
+  for (const std::string& file : invocation.all("beside")) {
+    const auto before = app::read_measured_rows(file);
+    if (!before) {
+      return tl::unexpected<Error>(before.error());
+    }
+    auto agreement = app::agreement_of({*before, measured});
+    if (!agreement) {
+      return tl::unexpected<Error>(agreement.error());
+    }
+    all.push_back({file, before->rows.size(), std::move(*agreement)});
+  }
+  return all;
 }
 
 /// Ids go into file names and --gpu.
@@ -200,7 +251,18 @@ Result<ExitCode> answer(const Invocation& invocation, const Setting& setting) {
   if (!calibration) {
     return tl::unexpected<Error>(calibration.error());
   }
-  reports::CalibrationReport report{setting.gpu, std::move(*calibration), std::nullopt, {}, std::move(measured->notes)};
+  if (calibration->rows_used == 0) {
+    return fail(ErrorKind::kUsage, fmt::format("none of {} rows makes a number of a spec", calibration->rows),
+                "give rows of kernels/microbench; spec_rows.csv there says which make which numbers",
+                measured->runs.front().file);
+  }
+  auto compared = beside(invocation, measured->runs);
+  if (!compared) {
+    return tl::unexpected<Error>(compared.error());
+  }
+  add_contradictions(measured->runs, measured->notes);
+  reports::CalibrationReport report{setting.gpu, std::move(*calibration),   std::nullopt, std::move(*compared),
+                                    {},          std::move(measured->notes)};
   const bool whole =
       !measured->failed && std::none_of(report.calibration.numbers.begin(), report.calibration.numbers.end(),
                                         [](const app::CalibratedNumber& n) { return n.unfit; });
@@ -237,7 +299,9 @@ std::vector<Flag> calibrate_flags() {
       {"rows", "FILE", "rows measured before, in place of measuring; once per run", measuring, {}, true},
       {"build", "DIR", "where the programs are, or are built to and stay", measuring, {}, false},
       {"keep", "DIR", "keep the rows of each run here", measuring, {}, false},
+      {"rounds", "N", "how often a run goes through all programs (default 5)", measuring, {}, false},
       {"runs", "N", "how often to measure (default 1)", measuring, {}, false},
+      {"beside", "FILE", "rows of before, to compare with only; may be given again", measuring, {}, true},
       {"out", "FILE", "write the spec; '-' is stdout, instead of the text", "Output", {}, false},
       {"id", "NAME", "id of the spec (default measured)", "Output", {}, false},
       {"all", "", "every number that was kept and why, every row in which runs differ", "Output", {}, false},
@@ -261,14 +325,17 @@ Subcommand calibrate_subcommand() {
   s.summary = "measure this machine's GPU and fill a spec, or fill one from recorded rows";
   s.usage = "[--out SPEC.toml] [--id NAME] [--rows FILE]... [FLAGS]";
   s.description =
-      "Builds the microbenchmarks of kernels/microbench with nvcc, runs them (about a minute of GPU time), and fills "
-      "a\n"
-      "spec: every number that rows make gets value, source and spread, all others stay as they are. Prints measured\n"
-      "beside shipped numbers. Several runs also say how far they agree. --rows does all of it without a GPU. A "
-      "number\n"
-      "that the spec cannot hold is kept as it was and told; the exit code is then 1, as where a program failed.";
+      "Builds the microbenchmarks of kernels/microbench with nvcc, runs them (five rounds, about two minutes of GPU\n"
+      "time), and fills a spec: every number that rows make gets value, source and spread, all others stay as they "
+      "are.\n"
+      "Prints measured beside shipped numbers. Several runs also say how far they agree. --rows does all of it "
+      "without\n"
+      "a GPU. A number that the spec cannot hold is kept as it was and told; the exit code is then 1, as where a "
+      "program\n"
+      "failed.";
   s.examples = {"tilesim calibrate --runs 2 --build mb --keep rows --out my-h200.toml --id my-h200",
-                "tilesim calibrate --rows rows/run1/rows.csv --rows rows/run2/rows.csv --all"};
+                "tilesim calibrate --rows rows/run1/rows.csv --rows rows/run2/rows.csv --all",
+                "tilesim calibrate --rows rows/run1/rows.csv --beside traces/calibration/h200/microbenchmarks.csv"};
   s.flags = calibrate_flags();
   s.works_bare = true;
   s.run = run;
