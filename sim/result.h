@@ -17,6 +17,7 @@ struct AccessSite {
   std::uint64_t ideal_wavefronts = 0;  ///< shared memory: passes without any bank conflict
   std::uint64_t sectors = 0;           ///< global memory: distinct 32-byte sectors
   std::uint64_t lines = 0;             ///< global memory: distinct 128-byte lines
+  friend bool operator==(const AccessSite&, const AccessSite&) = default;
 };
 
 /// Counters of one SM.
@@ -33,6 +34,7 @@ struct SmCounters {
   std::uint64_t l1_load_sector_hits = 0;
   std::uint64_t l1_store_sectors = 0;
   std::vector<AccessSite> sites;  ///< by instruction index
+  friend bool operator==(const SmCounters&, const SmCounters&) = default;
 };
 
 /// Counters of the memory system behind the SMs.
@@ -42,6 +44,7 @@ struct ChipCounters {
   std::uint64_t l2_write_sectors = 0;
   std::uint64_t dram_read_bytes = 0;
   std::uint64_t dram_write_bytes = 0;
+  friend bool operator==(const ChipCounters&, const ChipCounters&) = default;
 };
 
 struct SimulationResult {
@@ -52,6 +55,7 @@ struct SimulationResult {
   /// than others; CTAs whose accesses are those of another one moved are taken to execute as many.
   std::uint64_t instructions = 0;
   std::uint64_t elapsed_cycles = 0;  ///< first CTA start to last CTA end over the chip
+  friend bool operator==(const SimulationResult&, const SimulationResult&) = default;
 };
 
 }  // namespace tilesim::sim

@@ -9,6 +9,7 @@
 #include "sim/chip/request_generator.h"
 #include "sim/chip/request_order.h"
 #include "sim/engine/hash.h"
+#include "sim/engine/worker_pool.h"
 
 namespace tilesim::sim {
 
@@ -40,6 +41,14 @@ class Simulation {
           std::make_unique<Sm>(sm_parameters_, kernel.program(), reads_, sm, load, options.listener);
       sms_[static_cast<std::size_t>(sm)]->visit_every_cycle(options.every_cycle);
     }
+    for (const auto& sm : sms_) {
+      if (sm != nullptr) {
+        running_.push_back(sm.get());
+      }
+    }
+    const bool alone = kernel.ordered() || options.listener != nullptr;
+    const auto threads = std::min(running_.size(), static_cast<std::size_t>(alone ? 1 : std::max(1, options.threads)));
+    workers_ = std::make_unique<WorkerPool>(static_cast<int>(threads));
     if (options.detailed_sms.empty()) {
       start_all();
     } else {
@@ -50,12 +59,10 @@ class Simulation {
   Result<SimulationResult> run() {
     const Cycle window = chip_parameters_.window();
     for (Cycle begin = next_time(); begin != kNever; begin = next_time()) {
-      for (auto& sm : sms_) {
-        if (sm != nullptr) {
-          sm->run_until(begin + window);
-          if (sm->error() != nullptr) {
-            return tl::unexpected<Error>(*sm->error());
-          }
+      workers_->for_each(running_.size(), [this, end = begin + window](std::size_t i) { running_[i]->run_until(end); });
+      for (const Sm* sm : running_) {
+        if (sm->error() != nullptr) {
+          return tl::unexpected<Error>(*sm->error());
         }
       }
       if (!exchange(begin + window)) {
@@ -242,6 +249,8 @@ class Simulation {
   CtaScheduler scheduler_;
   MemorySystem memory_;
   std::vector<std::unique_ptr<Sm>> sms_;  ///< by SM number; null for those that do not run instructions
+  std::vector<Sm*> running_;              ///< those that do, by number
+  std::unique_ptr<WorkerPool> workers_;
   std::vector<std::vector<std::uint64_t>> shares_;
   std::vector<std::size_t> next_of_sm_;
   std::vector<RequestGenerators> generators_;  ///< by leader; empty if all SMs are simulated

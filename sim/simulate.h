@@ -23,6 +23,9 @@ struct SimulationOptions {
   std::uint64_t seed = 0;  ///< of the start offsets of request generators
   WarpPolicy policy = WarpPolicy::kGreedyHighestSlot;
   Listener* listener = nullptr;
+  /// Host threads that share the SMs. Same result for any number; one thread where streams depend on what other SMs
+  /// store, and with a listener.
+  int threads = 1;
   /// Visits every cycle of every unit instead of those with something to do: the oracle of the tests. Same result,
   /// slow.
   bool every_cycle = false;

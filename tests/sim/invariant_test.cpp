@@ -124,3 +124,23 @@ TEST_CASE("the same input gives the same result, with and without a listener") {
   CHECK(a.heard.issues == b.heard.issues);
   CHECK(a.result.elapsed_cycles == b.result.elapsed_cycles);
 }
+
+TEST_CASE("any number of host threads gives the same result to the last counter") {
+  const auto gpu = model::find_gpu_spec("h200");
+  REQUIRE(gpu.has_value());
+  const bool holds = rc::check([&gpu](unsigned seed) {
+    SyntheticKernel kernel = random_kernel(seed);
+    kernel.ctas.x = 133 + seed % 70;  // two CTAs on some SMs
+    SimulationOptions options;
+    options.l1_bytes = 128 * 1024;
+    const auto alone = simulate(*gpu, kernel, options);
+    RC_ASSERT(alone.has_value());
+    for (const int threads : {2, 3, 7}) {
+      options.threads = threads;
+      const auto together = simulate(*gpu, kernel, options);
+      RC_ASSERT(together.has_value());
+      RC_ASSERT(*together == *alone);
+    }
+  });
+  CHECK(holds);
+}

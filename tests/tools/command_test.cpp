@@ -170,13 +170,14 @@ TEST_CASE("a small replay answers in text and JSON, the same bytes each time and
   CHECK(json["launch"]["carveout_assumed"] == true);
 }
 
-TEST_CASE("detailed mode simulates every SM with work", "[cli]") {
+TEST_CASE("detailed mode simulates every SM with work, the same with any number of threads", "[cli]") {
   Replay replay;
   replay.grid = "2,2";
   replay.args = "i32:64,i32:64,i32:64,ptr:16KiB,ptr:16KiB,ptr:16KiB";
-  const ProcessResult result = tilesim(replay.words({"--detailed", "--json", "-"}));
+  const ProcessResult result = tilesim(replay.words({"--detailed", "--json", "-", "-j", "1"}));
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
+  CHECK(tilesim(replay.words({"--detailed", "--json", "-", "-j", "4"})).out == result.out);
   const auto json = nlohmann::json::parse(result.out);
   CHECK(json["result"]["coverage"]["mode"] == "detailed");
   CHECK(json["result"]["coverage"]["simulated_sms"] == 4);

@@ -94,9 +94,9 @@ std::vector<double*> numbers(RunTotals& t) {
 /// One simulation with `length` trips of the main loop (all of them if 0).
 class Runner {
  public:
-  Runner(const KernelResult& result, const KernelSource& source, bool detailed,
+  Runner(const KernelResult& result, const KernelSource& source, const Effort& effort,
          std::vector<Representative> representatives)
-      : result_(result), source_(source), detailed_(detailed), representatives_(std::move(representatives)) {}
+      : result_(result), source_(source), effort_(effort), representatives_(std::move(representatives)) {}
 
   struct Outcome {
     RunTotals totals;
@@ -133,7 +133,9 @@ class Runner {
     o.ctas_per_sm = static_cast<int>(result_.occupancy.ctas);
     o.l1_bytes = static_cast<int>(result_.gpu.l1.capacity_bytes) - result_.occupancy.carveout_kb * 1024;
     o.clock_mhz = result_.clock_mhz;
-    if (!detailed_) {
+    if (effort_.detailed) {
+      o.threads = effort_.threads;
+    } else {
       for (const Representative& r : representatives_) {
         o.detailed_sms.push_back(r.sm);
       }
@@ -143,7 +145,7 @@ class Runner {
 
   const KernelResult& result_;
   const KernelSource& source_;
-  bool detailed_;
+  Effort effort_;
   std::vector<Representative> representatives_;
 };
 
@@ -203,7 +205,7 @@ Result<RunTotals> run_kernel(KernelResult& result, const KernelSource& source, c
   }
   coverage.simulated_sms = effort.detailed ? coverage.sms_with_work : static_cast<int>(representatives.size());
   const Lengths lengths = lengths_for(*std::max_element(ctas.begin(), ctas.end()), effort);
-  const Runner runner(result, source, effort.detailed, representatives);
+  const Runner runner(result, source, effort, representatives);
   if (effort.detailed || coverage.loop_trips <= 2 * lengths.longer) {
     auto outcome = runner.run(0);
     if (!outcome) {
