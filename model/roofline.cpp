@@ -47,7 +47,7 @@ std::optional<GemmBytes> checked_bytes(const Problem& p) {
   const std::int64_t bytes = element_bytes(p.dtype);
   const auto a = checked_product(std::array<std::int64_t, 4>{p.m, p.k, p.batch, bytes});
   const auto b = checked_product(std::array<std::int64_t, 4>{p.k, p.n, p.batch, bytes});
-  const auto c = checked_product(std::array<std::int64_t, 4>{p.m, p.n, p.batch, output_bytes(p)});
+  const auto c = checked_product(std::array<std::int64_t, 4>{p.m, p.n, stored_products(p), output_bytes(p)});
   const std::optional<std::int64_t> c_read = p.beta != 0.0 ? c : 0;
   if (!checked_sum(std::array{a, b, c, c_read})) return std::nullopt;
   return GemmBytes{*a, *b, *c, *c_read};
@@ -114,9 +114,8 @@ Result<Intensity> problem_intensity(const Problem& problem) {
   const auto m = static_cast<double>(problem.m);
   const auto n = static_cast<double>(problem.n);
   const auto k = static_cast<double>(problem.k);
-  const auto batch = static_cast<double>(problem.batch);
-  return intensity_of(static_cast<double>(flops->products), (m + n) * k * batch,
-                      m * n * batch * (problem.beta != 0.0 ? 2.0 : 1.0),
+  return intensity_of(static_cast<double>(flops->products), (m + n) * k * static_cast<double>(problem.batch),
+                      m * n * static_cast<double>(stored_products(problem)) * (problem.beta != 0.0 ? 2.0 : 1.0),
                       static_cast<double>(element_bytes(problem.dtype)), static_cast<double>(output_bytes(problem)));
 }
 

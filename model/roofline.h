@@ -26,8 +26,8 @@ struct GemmFlops {
 };
 [[nodiscard]] Result<GemmFlops> gemm_flops(const Problem& problem);
 
-/// Bytes that must move if each element of A and B is read once and each of C is written once, and read once where beta
-/// is not 0.
+/// Bytes that must move if each element of A and B is read once and each of C, of every part of K, is written once, and
+/// read once where beta is not 0.
 struct GemmBytes {
   std::int64_t a = 0;
   std::int64_t b = 0;

@@ -56,7 +56,8 @@ struct TileConfig {
 };
 
 /// C (M x N) = alpha A (M x K) * B (K x N) + beta C, `batch` times; K cut into `split_k` parts that different CTAs
-/// compute. Only whether alpha is 1 and beta 0 matters to time.
+/// compute. Each part is stored as a product of its own, the parts behind each other; adding them up is another
+/// kernel's work (kernels/simt, kernels/mma). Only whether alpha is 1 and beta 0 matters to time.
 struct Problem {
   std::int64_t m = 0;
   std::int64_t n = 0;
@@ -89,6 +90,12 @@ struct Problem {
 /// Bytes of an element of C in memory.
 [[nodiscard]] constexpr std::int64_t output_bytes(const Problem& problem) {
   return problem.c_bytes != 0 ? problem.c_bytes : element_bytes(problem.dtype);
+}
+/// Products of M x N elements that are stored behind each other, and how many of them lie before that of a part of a
+/// batch entry.
+[[nodiscard]] constexpr std::int64_t stored_products(const Problem& problem) { return problem.split_k * problem.batch; }
+[[nodiscard]] constexpr std::int64_t stored_before(const Problem& problem, std::int64_t batch, std::int64_t part) {
+  return batch * problem.split_k + part;
 }
 /// True if A (or B) is stored transposed.
 [[nodiscard]] constexpr bool a_transposed(Layout layout) { return layout == Layout::kTN || layout == Layout::kTT; }

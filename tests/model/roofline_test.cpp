@@ -79,6 +79,9 @@ TEST_CASE("Roofline: zero, negative, huge and overflowing problems name the valu
   REQUIRE_FALSE(validate_problem(overflow));
   CHECK(validate_problem(overflow).error().message.find("2147483647") != std::string::npos);
   Problem parts = problem_of(128, 128, 128);
+  parts.split_k = 4;  // C is written four times: 64 KiB each, as much as A and B
+  CHECK(gemm_bytes(parts)->total() == 6 * 65536);
+  CHECK(problem_intensity(parts)->flop_per_byte == Approx(2.0 * 128 * 128 * 128 / (6 * 65536)));
   parts.split_k = 0;
   CHECK_FALSE(validate_problem(parts));
   parts.split_k = 1;

@@ -85,6 +85,37 @@ void walk(const TileKernel& kernel, isa::WarpStream& warp, Visit&& visit) {
 
 }  // namespace
 
+TEST_CASE("the parts of K store products of their own, behind each other") {
+  Case c;
+  c.config.vec = 4;
+  c.problem.m = c.problem.n = 256;
+  c.problem.k = 96;
+  c.problem.split_k = 3;
+  c.problem.batch = 2;
+  const auto kernel = kernel_of(c);
+  REQUIRE(kernel->grid().count() == 4 * 3 * 2);
+  std::set<std::uint64_t> stored;
+  std::size_t stores = 0;
+  for (std::uint64_t cta = 0; cta < kernel->grid().count(); ++cta) {
+    const auto stream = kernel->open(cta, nullptr);
+    std::uint64_t first = ~std::uint64_t{0};
+    for (int w = 0; w < stream->warp_count(); ++w) {
+      walk(*kernel, stream->warp(w), [&](const isa::Instruction& inst, const isa::DynamicInstruction& dynamic) {
+        if (inst.memory == isa::MemoryOp::kStoreGlobal) {
+          for (const std::uint64_t address : dynamic.addresses) {
+            stored.insert(address);
+            ++stores;
+            first = std::min(first, address);
+          }
+        }
+      });
+    }
+    // 256 x 256 elements of 4 bytes for each part and batch entry.
+    CHECK((first - *stored.begin()) / (256 * 256 * 4) == cta / 4);
+  }
+  CHECK(stored.size() == stores);  // none twice
+}
+
 TEST_CASE("with beta every element of C is read once, in front of its store; without it none is") {
   for (const model::Family family : {model::Family::kSimt, model::Family::kMma}) {
     for (const double beta : {0.0, 0.5}) {

@@ -42,7 +42,8 @@ std::vector<std::string> keys_of(const model::TileConfig& c, const model::Proble
                                 fmt::format("RAGGED={}", ragged(c, problem) ? 1 : 0),
                                 fmt::format("EPILOGUE={}", epilogue_of(problem)),
                                 fmt::format("REGS={}", c.register_cap),
-                                fmt::format("MIN_CTAS={}", model::planned_ctas(c))};
+                                fmt::format("MIN_CTAS={}", model::planned_ctas(c)),
+                                fmt::format("SPLIT_K={}", problem.split_k)};
   if (mma) {
     keys.push_back(fmt::format("DTYPE={}", to_string(c.dtype)));
   }
@@ -77,9 +78,9 @@ Result<CompiledTile> load_compiled_tile(const std::filesystem::path& path, const
   }
   constexpr std::int64_t kOutputBytes = 4;  // C is FP32
   const std::int64_t bytes = model::element_bytes(config.dtype);
-  std::string arguments =
-      fmt::format("i32:{},i32:{},i32:{},ptr:{},ptr:{},ptr:{}", problem.m, problem.n, problem.k,
-                  bytes * problem.m * problem.k, bytes * problem.k * problem.n, kOutputBytes * problem.m * problem.n);
+  std::string arguments = fmt::format("i32:{},i32:{},i32:{},ptr:{},ptr:{},ptr:{}", problem.m, problem.n, problem.k,
+                                      bytes * problem.m * problem.k, bytes * problem.k * problem.n,
+                                      kOutputBytes * problem.m * problem.n * model::stored_products(problem));
   if (epilogue_of(problem) != 0) {
     arguments += fmt::format(",f32:{},f32:{}", problem.alpha, problem.beta);
   }
@@ -93,7 +94,8 @@ Result<CompiledTile> load_compiled_tile(const std::filesystem::path& path, const
   compiled.spilled_bytes = static_cast<std::int64_t>((*kernel)->local_bytes);
   traces::LaunchParameters launch;
   launch.grid = {static_cast<std::uint32_t>(model::ceil_div(problem.n, config.bn)),
-                 static_cast<std::uint32_t>(model::ceil_div(problem.m, config.bm)), 1};
+                 static_cast<std::uint32_t>(model::ceil_div(problem.m, config.bm)),
+                 static_cast<std::uint32_t>(problem.split_k)};
   launch.block = {static_cast<std::uint32_t>(model::threads_per_cta(config)), 1, 1};
   launch.shared_bytes = static_cast<std::uint64_t>(compiled.shared_bytes);
   launch.arguments = std::move(*parsed);
@@ -106,8 +108,16 @@ Result<CompiledTile> load_compiled_tile(const std::filesystem::path& path, const
 }
 
 Result<CompiledTile> compile_tile(const model::TileConfig& config, const model::Problem& problem) {
-  if (problem.split_k != 1 || problem.batch != 1) {
-    return fail(ErrorKind::kUsage, "--compile covers neither split-K nor batches", "leave --compile out");
+  if (problem.batch != 1) {
+    return fail(ErrorKind::kUsage, "--compile covers no batches", "leave --compile out");
+  }
+  const bool whole = !ragged(config, problem) && problem.k % (problem.split_k * config.bk) == 0;
+  if (problem.split_k != 1 && (!whole || epilogue_of(problem) != 0)) {
+    return fail(ErrorKind::kUsage,
+                fmt::format("--compile covers --split-k {0} only where M and N are multiples of the tile, K is one of "
+                            "{0} x {1} = {2}, alpha is 1 and beta 0",
+                            problem.split_k, config.bk, problem.split_k * config.bk),
+                "use such a problem, or leave --compile out");
   }
   const std::filesystem::path script = kernels_folder() / std::string(to_string(config.family)) / "compile";
   std::error_code error;

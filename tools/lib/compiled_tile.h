@@ -28,8 +28,8 @@ struct CompiledTile {
                                                       const model::TileConfig& config, const model::Problem& problem);
 
 /// Compiles the configuration with nvcc ($NVCC, $CUDA_HOME/bin or PATH) and loads it. Errors: kAbsent without nvcc or
-/// without the kernels' sources (see kernels_folder()); kUsage for a
-/// configuration that they do not cover (split-K, batches).
+/// without the kernels' sources (see kernels_folder()); kUsage for what they do not cover: batches, split-K but where K
+/// holds whole slices of every part and alpha is 1, beta 0.
 [[nodiscard]] Result<CompiledTile> compile_tile(const model::TileConfig& config, const model::Problem& problem);
 
 }  // namespace tilesim::app

@@ -119,7 +119,7 @@ std::vector<Flag> problem_flags() {
           {"layout", "AB", "nn, nt, tn or tt: n = stored as written, row-major (default nn)", group, {}, false},
           {"alpha", "X", "factor of the product (default 1)", group, {}, false},
           {"beta", "X", "not 0: C is read as well as written (default 0)", group, {}, false},
-          {"split-k", "N", "parts of K that different CTAs compute", group, {"split_k_slices"}, false},
+          {"split-k", "N", "parts of K that different CTAs compute, each stored by itself", group, {"split_k_slices"}, false},
           {"batch", "N", "independent products", group, {"batch_count"}, false}};
 }
 

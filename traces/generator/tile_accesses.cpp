@@ -188,7 +188,8 @@ void TileAccesses::global(const Access& a, const Lane* lanes, const TilePosition
     bytes = element_bytes_;
     base += static_cast<std::uint64_t>(position.batch * problem_.k * size * bytes);
   } else {
-    base += static_cast<std::uint64_t>(position.batch * problem_.m * problem_.n * bytes);
+    base += static_cast<std::uint64_t>(model::stored_before(problem_, position.batch, position.part) * problem_.m *
+                                       problem_.n * bytes);
   }
   base += static_cast<std::uint64_t>((row * leading + column) * bytes);
   out.active_mask = ~0U;

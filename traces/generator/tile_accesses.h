@@ -37,6 +37,7 @@ struct TilePosition {
   std::int64_t k = 0;       ///< first of the CTA's part of K
   std::int64_t k_end = 0;
   std::int64_t batch = 0;
+  std::int64_t part = 0;  ///< of K
   std::int64_t cta = 0;  ///< linear
 };
 

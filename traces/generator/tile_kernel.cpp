@@ -58,11 +58,11 @@ struct TileKernel::Impl {
     const std::int64_t tiles = tiles_m * tiles_n;
     const auto id = static_cast<std::int64_t>(cta);
     const auto [row, column] = tile_of(id % tiles, tiles_m, tiles_n, config().raster);
-    const std::int64_t part = id / tiles % problem.split_k;
     TilePosition at;
     at.row = row * config().bm;
     at.column = column * config().bn;
-    at.k = part * slices * config().bk;
+    at.part = id / tiles % problem.split_k;
+    at.k = at.part * slices * config().bk;
     at.k_end = std::min(problem.k, at.k + slices * config().bk);
     at.batch = id / tiles / problem.split_k;
     at.cta = id;
