@@ -87,6 +87,7 @@ std::string describe(const TileConfig& config) {
       fmt::format("--family {} --tile {}x{}x{}", to_string(config.family), config.bm, config.bn, config.bk);
   text += config.family == Family::kSimt ? fmt::format(" --thread-tile {}x{}", config.tm, config.tn)
                                          : fmt::format(" --wm {} --wn {}", config.wm, config.wn);
+  if (has_warp_tiles(config)) text += fmt::format(" --warp-tile {}x{}", config.wm, config.wn);
   text += fmt::format(" --stages {} --copy {} --vec {}", config.stages, to_string(config.copy), config.vec);
   if (config.pad_a != 0) text += fmt::format(" --pad-a {}", config.pad_a);
   if (config.pad_b != 0) text += fmt::format(" --pad-b {}", config.pad_b);

@@ -69,6 +69,8 @@ class Checker {
   void ranges();
   void types();
   void shape();
+  void warp_tile();
+  void direct();
   void threads();
   void copies();
   void layout();
@@ -100,6 +102,10 @@ void Checker::ranges() {
   if (simt()) {
     range("--tm", config_.tm, 1, kMaxTileExtent);
     range("--tn", config_.tn, 1, kMaxTileExtent);
+    if (config_.wm != 0 || config_.wn != 0) {
+      range("--wm", config_.wm, 1, kMaxTileExtent);
+      range("--wn", config_.wn, 1, kMaxTileExtent);
+    }
   } else {
     range("--wm", config_.wm, 1, kMaxTileExtent);
     range("--wn", config_.wn, 1, kMaxTileExtent);
@@ -144,6 +150,7 @@ void Checker::shape() {
   if (simt()) {
     divides("shape", "BM", config_.bm, "TM", config_.tm);
     divides("shape", "BN", config_.bn, "TN", config_.tn);
+    if (has_warp_tiles(config_)) warp_tile();
     return;
   }
   divides("shape", "BM", config_.bm, "WM", config_.wm);
@@ -151,6 +158,21 @@ void Checker::shape() {
   multiple("shape", "WM", config_.wm, "the rows of an mma", kMmaRows);
   multiple("shape", "WN", config_.wn, "the columns of an mma", kMmaColumns);
   multiple("shape", "BK", config_.bk, "the depth of an mma", mma_depth(config_.dtype));
+}
+
+void Checker::warp_tile() {
+  constexpr std::int64_t kLanes = 32;
+  divides("shape", "BM", config_.bm, "WM", config_.wm);
+  divides("shape", "BN", config_.bn, "WN", config_.wn);
+  divides("shape", "WM", config_.wm, "TM", config_.tm);
+  divides("shape", "WN", config_.wn, "TN", config_.tn);
+  const std::int64_t lanes = config_.wm / config_.tm * (config_.wn / config_.tn);
+  if (config_.wm % config_.tm != 0 || config_.wn % config_.tn != 0 || lanes == kLanes) return;
+  illegal(
+      "shape",
+      fmt::format("A warp tile of {}x{} holds {} thread tiles of {}x{}; a warp has {} lanes.", config_.wm, config_.wn,
+                  lanes, config_.tm, config_.tn, kLanes),
+      fmt::format("Use --warp-tile {}x{}, or {}x{}.", 4 * config_.tm, 8 * config_.tn, 8 * config_.tm, 4 * config_.tn));
 }
 
 void Checker::threads() {
@@ -169,7 +191,40 @@ void Checker::threads() {
   }
 }
 
+/// What is not copied to shared memory has nothing that says how.
+void Checker::direct() {
+  if (!simt()) {
+    illegal("copy", "The mma family reads its fragments from shared memory; --copy direct has none.",
+            "Use --copy cpasync or reg, or --family simt.");
+  }
+  if (config_.stages != 1) {
+    illegal("stages",
+            fmt::format("--copy direct has no buffers in shared memory, so there are not {}.", config_.stages),
+            "Use --stages 1, or --copy reg or cpasync.");
+  }
+  if (config_.vec != 1) {
+    illegal("copy", fmt::format("--copy direct loads element by element, not {} at a time.", config_.vec),
+            "Use --vec 1, or --copy reg or cpasync.");
+  }
+  if (config_.pad_a != 0 || config_.pad_b != 0) {
+    illegal("padding",
+            fmt::format("--pad-a {} and --pad-b {} pad rows in shared memory, of which --copy direct has none.",
+                        config_.pad_a, config_.pad_b),
+            "Use --pad-a 0 and --pad-b 0, or --copy reg or cpasync.");
+  }
+  if (config_.swizzle != 0) {
+    illegal("swizzle",
+            fmt::format("A swizzle of {} bits permutes rows in shared memory, of which --copy direct has none.",
+                        config_.swizzle),
+            "Use --swizzle 0, or --copy reg or cpasync.");
+  }
+}
+
 void Checker::copies() {
+  if (!uses_shared_memory(config_)) {
+    direct();
+    return;
+  }
   const std::int64_t vec = config_.vec;
   const bool a_t = a_transposed(config_.layout);
   const bool b_t = b_transposed(config_.layout);
@@ -211,11 +266,13 @@ void Checker::tile_layout(std::string_view name, const SharedTile& tile, bool wi
 }
 
 void Checker::layout() {
+  if (!uses_shared_memory(config_)) return;
   tile_layout("A", shared_tile_a(config_), a_transposed(config_.layout));
   tile_layout("B", shared_tile_b(config_), !b_transposed(config_.layout));
 }
 
 void Checker::shared() {
+  if (!uses_shared_memory(config_)) return;
   const SharedFit fit = shared_fit(config_, limits_);
   if (fit.fits()) return;
   std::string remedy = "No stage count or BK fits: choose a smaller BM x BN.";
@@ -235,6 +292,7 @@ void Checker::shared() {
 }
 
 void Checker::async() {
+  if (!uses_shared_memory(config_)) return;
   if (config_.copy == CopyPath::kRegister) {
     if (config_.stages <= 2) return;
     illegal("stages",
@@ -344,6 +402,11 @@ SharedFit shared_fit(const TileConfig& config, const LegalityLimits& limits) {
   SharedFit fit;
   fit.needed = shared_bytes(config);
   fit.available = limits.shared_bytes_per_cta;
+  if (!uses_shared_memory(config)) {
+    fit.largest_stages = 1;
+    fit.largest_bk = config.bk;
+    return fit;
+  }
   fit.largest_stages = std::min(kMaxStages, fit.available / shared_bytes_per_stage(config));
   TileConfig smaller = config;
   for (smaller.bk = config.bk / 8 * 8; smaller.bk >= 8; smaller.bk -= 8) {

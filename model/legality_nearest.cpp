@@ -32,6 +32,9 @@ double distance(const TileConfig& from, const TileConfig& to) {
       kPriceTile * (octaves(from.bm, to.bm) + octaves(from.bn, to.bn)) + kPriceDepth * octaves(from.bk, to.bk);
   if (to.family == Family::kSimt) price += kPriceThreadTile * (octaves(from.tm, to.tm) + octaves(from.tn, to.tn));
   if (to.family == Family::kMma) price += kPriceThreadTile * (octaves(from.wm, to.wm) + octaves(from.wn, to.wn));
+  if (to.family == Family::kSimt && (from.wm != to.wm || from.wn != to.wn)) {
+    price += kPriceLayout + kPriceLayout * (octaves(from.wm, to.wm) + octaves(from.wn, to.wn));
+  }
   price += kPriceStages * octaves(from.stages, to.stages) + kPriceVector * octaves(from.vec, to.vec);
   if (from.copy != to.copy) price += kPriceCopy;
   if (from.pad_a != to.pad_a) price += kPriceLayout;
@@ -74,6 +77,21 @@ void spread_copy(Configs& configs) {
   }
 }
 
+/// SIMT with warp tiles: the ways in which 32 lanes may lie, and no warp tiles.
+void spread_warp_tiles(Configs& configs) {
+  const std::size_t count = configs.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!has_warp_tiles(configs[i]) && configs[i].wn == 0) continue;
+    for (std::int64_t rows = 1; rows <= 32; rows *= 2) {
+      configs.push_back(configs[i]);
+      configs.back().wm = rows * configs[i].tm;
+      configs.back().wn = 32 / rows * configs[i].tn;
+    }
+    configs.push_back(configs[i]);
+    configs.back().wm = configs.back().wn = 0;
+  }
+}
+
 std::optional<TileConfig> nearest_of(const TileConfig& question, Configs configs, const Problem* problem,
                                      const LegalityLimits& limits) {
   std::vector<std::pair<double, std::size_t>> order;
@@ -95,7 +113,15 @@ std::optional<TileConfig> nearest_of(const TileConfig& question, Configs configs
 // What has one obvious answer.
 TileConfig mended(TileConfig config, const Problem* problem) {
   if (problem != nullptr) config.dtype = problem->dtype;
+  const Family asked = config.family;
   config.family = config.dtype == DataType::kF32 ? Family::kSimt : Family::kMma;
+  if (config.family != asked) {
+    constexpr std::int64_t kUsualRows = 64;
+    constexpr std::int64_t kUsualColumns = 32;
+    config.wm = config.family == Family::kMma ? kUsualRows : 0;
+    config.wn = config.family == Family::kMma ? kUsualColumns : 0;
+  }
+  if (config.family == Family::kMma && config.copy == CopyPath::kDirect) config.copy = CopyPath::kRegister;
   config.raster.group = std::clamp<std::int64_t>(config.raster.group, 1, kMaxProblemExtent);
   if (config.register_cap != 0) config.register_cap = std::clamp<std::int64_t>(config.register_cap, 16, 255);
   if (config.register_cap != 0) config.min_ctas = 0;
@@ -110,6 +136,7 @@ std::optional<TileConfig> nearest_legal(const TileConfig& config, const Problem*
   const TileConfig start = mended(config, problem);
   const std::int64_t widest = 16 / element_bytes(start.dtype);
   Configs near{start};
+  if (start.family == Family::kSimt) spread_warp_tiles(near);
   spread(near, &TileConfig::min_ctas, axis(start.min_ctas, 0, limits.ctas_per_sm, {0}));
   spread(near, &TileConfig::bk, axis(start.bk, 1, kMaxTileExtent, {8, 16, 32, 64}));
   spread(near, &TileConfig::stages, axis(start.stages, 1, kMaxStages, {1, 2, 3, 4, 5, 6, 7, 8}));
@@ -124,6 +151,7 @@ std::optional<TileConfig> nearest_legal(const TileConfig& config, const Problem*
 
   TileConfig plain = start;
   plain.pad_a = plain.pad_b = plain.swizzle = plain.registers = plain.min_ctas = 0;
+  if (plain.family == Family::kSimt) plain.wm = plain.wn = 0;
   Configs far{plain};
   spread(far, &TileConfig::bm, axis(plain.bm, 1, kMaxTileExtent, {16, 32, 64, 128, 256}));
   spread(far, &TileConfig::bn, axis(plain.bn, 1, kMaxTileExtent, {16, 32, 64, 128, 256}));

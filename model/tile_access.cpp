@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <span>
 
 #include "model/global_access_rules.h"
@@ -99,7 +100,6 @@ SharedAccessCost simt_load_cost(const TileConfig& config, bool is_b) {
   const std::int64_t count = is_b ? config.tn : config.tm;
   const std::int64_t width = fragment_width(config, is_b);
   const std::int64_t bytes = width * tile.element_bytes;
-  const std::int64_t columns = config.bn / config.tn;
   SharedAccessCost cost;
   cost.name = is_b ? "load B" : "load A";
   cost.instruction = fmt::format("LDS.{}", width_suffix(bytes));
@@ -109,9 +109,9 @@ SharedAccessCost simt_load_cost(const TileConfig& config, bool is_b) {
       for (std::int64_t part = 0; part < count; part += width) {
         SharedLanes addresses{};
         for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-          const std::int64_t thread = first + lane;
-          const std::int64_t own = is_b ? thread % columns : thread / columns;
-          addresses[static_cast<std::size_t>(lane)] = shared_offset(tile, config.swizzle, row, own * count + part);
+          const TileElement sums = simt_sum_element(config, first + lane);
+          const std::int64_t own = is_b ? sums.column : sums.row;
+          addresses[static_cast<std::size_t>(lane)] = shared_offset(tile, config.swizzle, row, own + part);
         }
         add(cost, shared_load_wavefronts(addresses, kAllLanes, static_cast<int>(bytes)), config.bk / rows_looked_at);
       }
@@ -182,6 +182,24 @@ SharedAccessCost mma_load_cost(const TileConfig& config, bool is_b) {
   return cost;
 }
 
+// Direct: each element of a thread's fragment is a load of its own.
+void for_each_direct_load(const TileConfig& config, bool is_b, const GlobalTile& tile,
+                          const std::function<void(const Elements&)>& visit) {
+  const std::int64_t count = is_b ? config.tn : config.tm;
+  for (std::int64_t first = 0; first < threads_per_cta(config); first += kLanes) {
+    for (std::int64_t k = 0; k < config.bk; ++k) {
+      for (std::int64_t part = 0; part < count; ++part) {
+        Elements lanes{};
+        for (std::int64_t lane = 0; lane < kLanes; ++lane) {
+          const TileElement element = direct_element(config, is_b, first + lane, k, part);
+          lanes[static_cast<std::size_t>(lane)] = element.row * tile.columns + element.column;
+        }
+        visit(lanes);
+      }
+    }
+  }
+}
+
 GlobalAccessCost global_load_cost(const TileConfig& config, bool is_b, std::int64_t leading) {
   const GlobalTile tile = global_tile(config, is_b, leading);
   const std::int64_t bytes = element_bytes(config.dtype);
@@ -191,7 +209,7 @@ GlobalAccessCost global_load_cost(const TileConfig& config, bool is_b, std::int6
       fmt::format("{}.{}", config.copy == CopyPath::kAsync ? "LDGSTS" : "LDG", width_suffix(bytes * config.vec));
   cost.row_alignment_bytes = row_alignment(leading, bytes);
   GlobalFootprint footprint;
-  for_each_copy(config, tile, [&](const Elements& elements) {
+  const auto count = [&](const Elements& elements) {
     std::array<std::uint64_t, 32> addresses{};
     for (std::size_t lane = 0; lane < addresses.size(); ++lane) {
       const std::int64_t element = elements[lane] / tile.columns * tile.leading + elements[lane] % tile.columns;
@@ -201,8 +219,15 @@ GlobalAccessCost global_load_cost(const TileConfig& config, bool is_b, std::int6
     ++cost.requests;
     cost.sectors += footprint.sector_count;
     cost.lines += footprint.line_count;
-    cost.useful_bytes += kLanes * bytes * config.vec;
-  });
+    // Lanes that read the same element share it.
+    const std::set<std::int64_t> distinct(elements.begin(), elements.end());
+    cost.useful_bytes += static_cast<std::int64_t>(distinct.size()) * bytes * config.vec;
+  };
+  if (uses_shared_memory(config)) {
+    for_each_copy(config, tile, count);
+  } else {
+    for_each_direct_load(config, is_b, tile, count);
+  }
   return cost;
 }
 
@@ -213,7 +238,8 @@ bool layout_fits(const TileConfig& config, const SharedTile& tile) {
 
 }  // namespace
 
-std::array<SharedAccessCost, 4> shared_access_costs(const TileConfig& config) {
+std::vector<SharedAccessCost> shared_access_costs(const TileConfig& config) {
+  if (!uses_shared_memory(config)) return {};
   const bool simt = config.family == Family::kSimt;
   return {store_cost(config, false), store_cost(config, true),
           simt ? simt_load_cost(config, false) : mma_load_cost(config, false),
@@ -221,6 +247,7 @@ std::array<SharedAccessCost, 4> shared_access_costs(const TileConfig& config) {
 }
 
 std::vector<LayoutAlternative> layout_alternatives(const TileConfig& config) {
+  if (!uses_shared_memory(config)) return {};
   const std::int64_t pad = config.family == Family::kSimt ? 4 : kChunkBytes / element_bytes(config.dtype);
   std::vector<LayoutAlternative> result{{config.pad_a, config.pad_b, config.swizzle},
                                         {0, 0, 0},

@@ -1,8 +1,10 @@
 // What the accesses of a tile configuration cost by the rules of shared_memory_rules.h and global_access_rules.h: every
 // warp instruction of a K-step is laid out lane by lane and counted. Layouts are those of the project's own kernels:
 //   - copy: thread t moves elements (t + i*threads)*vec ... of the tile in the order of global memory;
-//   - SIMT: both tiles lie K-major; thread t owns rows (t / (BN/TN))*TM... and columns (t % (BN/TN))*TN...; an operand
-//     that global memory holds the other way round is transposed by storing its elements one by one;
+//   - SIMT: both tiles lie K-major; thread t owns rows (t / (BN/TN))*TM... and columns (t % (BN/TN))*TN..., or what
+//     warp tiles give it; an operand that global memory holds the other way round is transposed by storing its elements
+//     one by one;
+//   - direct: no shared memory; every thread loads what it multiplies, element by element;
 //   - mma: tiles lie as in global memory and are read with LDSM (16 rows x 32 bytes per x4), TF32 tiles that would need
 //     a transposing LDSM with LDS.32.
 #pragma once
@@ -32,8 +34,8 @@ struct SharedAccessCost {
     return ideal > 0 ? static_cast<double>(wavefronts) / static_cast<double>(ideal) : 0.0;
   }
 };
-/// Store A, store B, load A, load B. The configuration must be legal.
-[[nodiscard]] std::array<SharedAccessCost, 4> shared_access_costs(const TileConfig& config);
+/// Store A, store B, load A, load B; none without shared memory. The configuration must be legal.
+[[nodiscard]] std::vector<SharedAccessCost> shared_access_costs(const TileConfig& config);
 
 /// The same kernel with another padding or swizzle.
 struct LayoutAlternative {
@@ -45,7 +47,7 @@ struct LayoutAlternative {
   std::int64_t shared_bytes = 0;  ///< of all buffers
 };
 /// As configured, without either, with 4 and 8 elements (mma: 16 and 32 bytes) of padding, and with swizzles of 1 to 3
-/// bits, as far as the layout allows them.
+/// bits, as far as the layout allows them. None without shared memory.
 [[nodiscard]] std::vector<LayoutAlternative> layout_alternatives(const TileConfig& config);
 
 /// Loads of one operand from global memory, summed over the warps of a CTA and one K-step, tile in the interior.

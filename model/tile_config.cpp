@@ -21,7 +21,8 @@ struct Named {
 };
 
 constexpr std::array<Named<Family>, 2> kFamilies{{{"simt", Family::kSimt}, {"mma", Family::kMma}}};
-constexpr std::array<Named<CopyPath>, 2> kCopyPaths{{{"reg", CopyPath::kRegister}, {"cpasync", CopyPath::kAsync}}};
+constexpr std::array<Named<CopyPath>, 3> kCopyPaths{
+    {{"reg", CopyPath::kRegister}, {"cpasync", CopyPath::kAsync}, {"direct", CopyPath::kDirect}}};
 constexpr std::array<Named<DataType>, 4> kDataTypes{
     {{"f32", DataType::kF32}, {"tf32", DataType::kTf32}, {"f16", DataType::kF16}, {"bf16", DataType::kBf16}}};
 constexpr std::array<Named<Layout>, 4> kLayouts{
@@ -106,12 +107,28 @@ SharedTile shared_tile_b(const TileConfig& config) {
 }
 
 std::int64_t shared_bytes_per_stage(const TileConfig& config) {
-  return shared_tile_a(config).bytes() + shared_tile_b(config).bytes();
+  return uses_shared_memory(config) ? shared_tile_a(config).bytes() + shared_tile_b(config).bytes() : 0;
 }
 
 std::int64_t shared_bytes(const TileConfig& config) { return shared_bytes_per_stage(config) * config.stages; }
 
 namespace {
+
+// Direct loads: values under way are what room there is for. The coefficients are those that kernels/simt/fit-registers
+// prints.
+RegisterEstimate estimate_direct(const TileConfig& config) {
+  const auto sums = static_cast<double>(accumulators_per_thread(config));
+  const auto step = static_cast<double>(config.tm + config.tn);
+  const double loads = step * static_cast<double>(config.bk);
+  const double needed = 16.52 + 1.81 * sums - 2.01 * step + 4.03 * std::log2(loads);
+  const double wanted = 7.17 + 0.19 * sums + 4.06 * step + 1.06 * loads;
+  RegisterEstimate estimate;
+  estimate.accumulators = accumulators_per_thread(config);
+  estimate.operands = config.tm + config.tn;
+  estimate.addresses = std::max<std::int64_t>(1, std::llround(needed) - estimate.accumulators - estimate.operands);
+  estimate.wanted = std::max(estimate.total(), static_cast<std::int64_t>(std::llround(wanted)));
+  return estimate;
+}
 
 // The coefficients are those that kernels/simt/fit-registers prints.
 RegisterEstimate estimate_simt(const TileConfig& config) {
@@ -170,7 +187,8 @@ RegisterEstimate estimate_mma(const TileConfig& config) {
 }  // namespace
 
 RegisterEstimate estimate_registers(const TileConfig& config) {
-  return config.family == Family::kSimt ? estimate_simt(config) : estimate_mma(config);
+  if (config.family == Family::kMma) return estimate_mma(config);
+  return uses_shared_memory(config) ? estimate_simt(config) : estimate_direct(config);
 }
 
 std::int64_t register_demand(const TileConfig& config) {

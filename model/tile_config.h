@@ -14,8 +14,9 @@ namespace tilesim::model {
 /// How the kernel multiplies: FP32 FMAs of single threads on a TM x TN register tile, or mma.sync on a WM x WN warp
 /// tile.
 enum class Family { kSimt, kMma };
-/// How a tile gets into shared memory: through registers (LDG, STS), or with cp.async (LDGSTS).
-enum class CopyPath { kRegister, kAsync };
+/// How a tile gets into shared memory: through registers (LDG, STS), or with cp.async (LDGSTS). Direct (SIMT): not at
+/// all; every thread reads what it multiplies from global memory, element by element.
+enum class CopyPath { kRegister, kAsync, kDirect };
 /// Type of the elements of A and B in memory. TF32 is stored as 4 bytes; only the tensor core drops mantissa bits.
 enum class DataType { kF32, kTf32, kF16, kBf16 };
 /// First letter A, second B. n: stored as written, row-major (A is M x K, B is K x N). t: the transpose is row-major.
@@ -35,11 +36,11 @@ struct TileConfig {
   Family family = Family::kSimt;
   std::int64_t bm = 128;  ///< rows of C per CTA
   std::int64_t bn = 128;  ///< columns of C per CTA
-  std::int64_t bk = 8;    ///< depth of a K-step
+  std::int64_t bk = 8;    ///< depth of a K-step; direct: steps of K that the main loop is unrolled by
   std::int64_t tm = 8;    ///< rows per thread (SIMT)
   std::int64_t tn = 8;    ///< columns per thread (SIMT)
-  std::int64_t wm = 64;   ///< rows per warp (mma)
-  std::int64_t wn = 32;   ///< columns per warp (mma)
+  std::int64_t wm = 0;    ///< rows per warp; SIMT: 0 = threads lie over the tile of the CTA, not over warp tiles
+  std::int64_t wn = 0;    ///< columns per warp; 0 as wm
   std::int64_t stages = 1;
   CopyPath copy = CopyPath::kRegister;
   std::int64_t vec = 4;      ///< elements per global load and, where they stay together, per store to shared memory
@@ -97,6 +98,12 @@ struct Problem {
 [[nodiscard]] constexpr std::int64_t stored_before(const Problem& problem, std::int64_t batch, std::int64_t part) {
   return batch * problem.split_k + part;
 }
+/// True if slices of A and B go through shared memory.
+[[nodiscard]] constexpr bool uses_shared_memory(const TileConfig& config) { return config.copy != CopyPath::kDirect; }
+/// True if the lanes of a warp of a SIMT kernel lie over a warp tile of their own.
+[[nodiscard]] constexpr bool has_warp_tiles(const TileConfig& config) {
+  return config.family == Family::kSimt && config.wm != 0;
+}
 /// True if A (or B) is stored transposed.
 [[nodiscard]] constexpr bool a_transposed(Layout layout) { return layout == Layout::kTN || layout == Layout::kTT; }
 [[nodiscard]] constexpr bool b_transposed(Layout layout) { return layout == Layout::kNT || layout == Layout::kTT; }
@@ -125,7 +132,7 @@ struct SharedTile {
 [[nodiscard]] SharedTile shared_tile_a(const TileConfig& config);
 [[nodiscard]] SharedTile shared_tile_b(const TileConfig& config);
 
-/// Shared memory of one buffer, (BM*BK + BK*BN)*bytes plus padding, and of all `stages` buffers.
+/// Shared memory of one buffer, (BM*BK + BK*BN)*bytes plus padding, and of all `stages` buffers. Direct: none.
 [[nodiscard]] std::int64_t shared_bytes_per_stage(const TileConfig& config);
 [[nodiscard]] std::int64_t shared_bytes(const TileConfig& config);
 
@@ -143,6 +150,7 @@ struct RegisterEstimate {
 /// when it chooses by itself (recorded kernels included), `wanted` when it is told that one CTA per SM will do
 /// (traces/calibration/ptxas/simt.csv). mma: a fit on kernels/mma; usual tiles are within 8, a third of unusual ones
 /// (warp tiles 16 or 96 wide, TF32 with a swizzle) is not. What is staged on the copy path `reg` counts as operands.
+/// Direct: fits as for SIMT, on 38 kernels.
 /// The error can change the resident CTAs.
 [[nodiscard]] RegisterEstimate estimate_registers(const TileConfig& config);
 

@@ -72,6 +72,24 @@ TileElement mma_sum_element(const TileConfig& config, std::int64_t thread) {
   return {warp_origin(config, false, thread) + lane / 4, warp_origin(config, true, thread) + lane % 4 * 2};
 }
 
+TileElement simt_sum_element(const TileConfig& config, std::int64_t thread) {
+  if (has_warp_tiles(config)) {
+    const std::int64_t lane = thread % kWarpSize;
+    const std::int64_t columns = config.wn / config.tn;
+    return {warp_origin(config, false, thread) + lane / columns * config.tm,
+            warp_origin(config, true, thread) + lane % columns * config.tn};
+  }
+  const std::int64_t columns = config.bn / config.tn;
+  return {thread / columns * config.tm, thread % columns * config.tn};
+}
+
+TileElement direct_element(const TileConfig& config, bool is_b, std::int64_t thread, std::int64_t k,
+                           std::int64_t part) {
+  const TileElement sums = simt_sum_element(config, thread);
+  const std::int64_t extent = (is_b ? sums.column : sums.row) + part;
+  return k_contiguous(config, is_b) ? TileElement{extent, k} : TileElement{k, extent};
+}
+
 std::int64_t fragment_width(const TileConfig& config, bool is_b) {
   const SharedTile tile = is_b ? shared_tile_b(config) : shared_tile_a(config);
   const std::int64_t count = is_b ? config.tn : config.tm;

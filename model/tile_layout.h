@@ -52,6 +52,15 @@ struct TileElement {
 /// Row and column, in the tile of C, of the first sum that `thread` holds of a 16 x 8 block at the warp tile's corner.
 [[nodiscard]] TileElement mma_sum_element(const TileConfig& config, std::int64_t thread);
 
+/// Row and column, in the tile of C, of the first sum that `thread` of a SIMT kernel holds: TM x TN blocks lie along N
+/// first over the tile of the CTA, or, with warp tiles, over that of the thread's warp, and these so over the CTA's.
+[[nodiscard]] TileElement simt_sum_element(const TileConfig& config, std::int64_t thread);
+
+/// Direct: row and column, in the tile as global memory holds it, of the element that `thread` multiplies its row
+/// `part` of C with (B: its column), `k` elements into the K-step.
+[[nodiscard]] TileElement direct_element(const TileConfig& config, bool is_b, std::int64_t thread, std::int64_t k,
+                                         std::int64_t part);
+
 /// Elements of one shared load of a SIMT fragment: the widest that stays aligned for all threads.
 [[nodiscard]] std::int64_t fragment_width(const TileConfig& config, bool is_b);
 

@@ -48,7 +48,7 @@ TileIntensity intensity_of(const TileConfig& config, const Problem& problem, con
 }
 
 OnChipReads on_chip_of(const TileConfig& config, const GpuSpec& gpu, const TileWork& work,
-                       const std::array<SharedAccessCost, 4>& accesses) {
+                       const std::vector<SharedAccessCost>& accesses) {
   OnChipReads reads;
   const bool simt = config.family == Family::kSimt;
   const double rows = real(simt ? config.tm : config.wm);
@@ -137,7 +137,7 @@ Overlap overlap_of(const TileConfig& config, const GpuSpec& gpu, const TileWork&
   const std::int64_t steps = config.stages > 1 ? (config.stages - 1) * resident : resident - 1;
   overlap.window_cycles = work.k_step_cycles * real(steps);
   overlap.hidden_percent = 100.0 * std::min(1.0, overlap.window_cycles / overlap.load_cycles);
-  overlap.barriers_per_k_step = config.stages > 1 ? 1 : 2;
+  overlap.barriers_per_k_step = !uses_shared_memory(config) ? 0 : config.stages > 1 ? 1 : 2;
   overlap.barrier_cycles = real(gpu.barrier.base_cycles + gpu.barrier.cycles_per_warp * work.warps);
   const double barriers = overlap.barrier_cycles * real(overlap.barriers_per_k_step);
   overlap.barrier_percent = 100.0 * barriers / (barriers + work.k_step_cycles);

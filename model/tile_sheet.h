@@ -53,7 +53,8 @@ struct TileIntensity {
   double tensor_ridge = 0.0;  ///< FLOP/B, FP16 datasheet peak, dense
 };
 
-/// Item 7. Elements read from shared memory per multiply-add, and the bandwidth they need at the peak rate.
+/// Item 7. Elements read from shared memory (direct: from global memory) per multiply-add, and the bandwidth they need
+/// at the peak rate.
 struct OnChipReads {
   double per_fma_untiled = 2.0;  ///< every multiply-add reads its two operands
   double per_fma_tiled = 0.0;    ///< (TM+TN)/(TM*TN), or the same with WM and WN
@@ -93,7 +94,7 @@ struct Overlap {
   double load_cycles = 0.0;    ///< DRAM latency, and the transfer of a K-step of the resident CTAs to the SM
   double window_cycles = 0.0;  ///< math that runs meanwhile: of buffers ahead, or of the other resident CTAs
   double hidden_percent = 0.0;
-  std::int64_t barriers_per_k_step = 0;  ///< 2 with one buffer, 1 with several
+  std::int64_t barriers_per_k_step = 0;  ///< 2 with one buffer, 1 with several, none without shared memory
   double barrier_cycles = 0.0;           ///< each
   double barrier_percent = 0.0;          ///< of a K-step of one CTA alone
   bool barrier_warning = false;
@@ -117,7 +118,7 @@ struct TileSheet {
   Residency residency;
   WholeProblem whole;
   Overlap overlap;
-  std::array<SharedAccessCost, 4> shared_accesses;  ///< item 12
+  std::vector<SharedAccessCost> shared_accesses;  ///< item 12
   std::vector<LayoutAlternative> layouts;
   std::array<GlobalAccessCost, 2> global_loads;  ///< item 13
   std::vector<RasterChoice> rasters;             ///< the configured one first, then n, m, group:8

@@ -37,9 +37,10 @@ compile_tile() {
     flags+=("-DTILE_$key=${value[$key]}")
   done
   case ${value[COPY]} in
-    reg) flags+=(-DTILE_ASYNC=0) ;;
-    cpasync) flags+=(-DTILE_ASYNC=1) ;;
-    *) usage "COPY is reg or cpasync, not '${value[COPY]}'" ;;
+    reg) flags+=(-DTILE_ASYNC=0 -DTILE_COPY=kRegisters) ;;
+    cpasync) flags+=(-DTILE_ASYNC=1 -DTILE_COPY=kAsynchronous) ;;
+    direct) flags+=(-DTILE_COPY=kDirect) ;;
+    *) usage "COPY is reg, cpasync or direct, not '${value[COPY]}'" ;;
   esac
   case ${value[DTYPE]:-} in
     '') ;;

@@ -20,6 +20,7 @@
 #define __restrict__ __restrict
 #define __shared__ static
 #define TILE_GEMM_UNROLL
+#define TILE_GEMM_ONE_BY_ONE
 
 namespace host_cta {
 

@@ -35,10 +35,13 @@ class Family:
 
     def add(self, tile, numbers, words, keep, plain):
         """`numbers` name what the tile says; the first of the words is sS or aS: S buffers through registers or by
-        cp.async; the others are KEY=VALUE."""
+        cp.async, or d: none, operands straight from global memory, word by word; the others are KEY=VALUE."""
         config = dict(self.defaults, **dict(zip(numbers, map(int, re.split('[x/]', tile)))))
-        config['COPY'] = 'cpasync' if words[0][0] == 'a' else 'reg'
-        config['STAGES'] = int(words[0][1:])
+        config['COPY'] = {'s': 'reg', 'a': 'cpasync', 'd': 'direct'}[words[0][0]]
+        if config['COPY'] == 'direct':
+            config.update(STAGES=1, VEC=1)
+        else:
+            config['STAGES'] = int(words[0][1:])
         for word in words[1:]:
             key, value = word.split('=')
             config[key] = type(self.defaults[key])(value)
@@ -77,7 +80,7 @@ class Family:
 
 
 def buffers_of(config):
-    return f"{'a' if config['COPY'] == 'cpasync' else 's'}{config['STAGES']}"
+    return {'reg': f"s{config['STAGES']}", 'cpasync': f"a{config['STAGES']}", 'direct': 'd'}[config['COPY']]
 
 
 def variant_of(config):

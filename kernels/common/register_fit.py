@@ -13,16 +13,17 @@ PTXAS = os.path.join(HERE, '..', '..', 'traces', 'calibration', 'ptxas')
 
 
 class Grid:
-    """The configurations without a register cap of a family's `corpus`, and the file with what ptxas gives them."""
+    """The configurations without a register cap of a family's `corpus` that are `wanted`, and the file with what ptxas
+    gives them."""
 
-    def __init__(self, folder, name):
+    def __init__(self, folder, name, wanted=lambda config: True):
         self.folder = folder
         self.file = os.path.join(PTXAS, f'{name}_registers.csv')
         loader = machinery.SourceFileLoader('corpus', os.path.join(folder, 'corpus'))
         module = util.module_from_spec(util.spec_from_loader('corpus', loader))
         loader.exec_module(module)
         self.family = getattr(module, name.capitalize())()
-        self.configs = {self.family.name_of(c): c for c, _, _ in self.family.entries if not c['REGS']}
+        self.configs = {self.family.name_of(c): c for c, _, _ in self.family.entries if not c['REGS'] and wanted(c)}
 
     def measure(self):
         """Compiles every configuration without a second launch bound and with 1, and writes the file."""

@@ -5,6 +5,7 @@
 
 #ifdef __CUDACC__
 #define TILE_GEMM_UNROLL _Pragma("unroll")
+#define TILE_GEMM_ONE_BY_ONE _Pragma("unroll 1")
 #endif
 
 namespace tile_parts {

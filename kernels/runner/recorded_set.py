@@ -96,9 +96,10 @@ class RecordedSet:
     counter_shapes: list
     scans: list  # (name, N, K, numbers of tiles along M)
 
-    def only(self, pattern):
-        """The set with the kernels whose names fit; None: all."""
-        kernels = [kernel for kernel in self.kernels if pattern is None or fnmatch.fnmatchcase(kernel.name, pattern)]
+    def only(self, patterns):
+        """The set with the kernels whose names fit one of the patterns (separated by commas); None: all."""
+        wanted = ['*'] if patterns is None else patterns.split(',')
+        kernels = [kernel for kernel in self.kernels if any(fnmatch.fnmatchcase(kernel.name, pattern) for pattern in wanted)]
         names = {kernel.name for kernel in kernels}
         return dataclasses.replace(self, kernels=kernels, scans=[scan for scan in self.scans if scan[0] in names])
 

@@ -20,9 +20,9 @@ void store_vector(float* to, const float (&from)[kCount]) {
 #include "tile_gemm.cuh"
 
 using Kernel =
-    tile_gemm_simt::TileGemm<TILE_BM, TILE_BN, TILE_BK, TILE_TM, TILE_TN, TILE_STAGES, TILE_VEC, TILE_PAD_A, TILE_PAD_B,
-                             TILE_SWIZZLE, (TILE_ASYNC != 0), (TILE_TRANSPOSED_A != 0), (TILE_TRANSPOSED_B != 0),
-                             tile_parts::TILE_RASTER, TILE_GROUP, (TILE_RAGGED != 0),
+    tile_gemm_simt::TileGemm<TILE_BM, TILE_BN, TILE_BK, TILE_TM, TILE_TN, TILE_WM, TILE_WN, TILE_STAGES, TILE_VEC,
+                             TILE_PAD_A, TILE_PAD_B, TILE_SWIZZLE, tile_gemm_simt::TILE_COPY, (TILE_TRANSPOSED_A != 0),
+                             (TILE_TRANSPOSED_B != 0), tile_parts::TILE_RASTER, TILE_GROUP, (TILE_RAGGED != 0),
                              static_cast<tile_parts::Epilogue>(TILE_EPILOGUE), TILE_SPLIT_K>;
 
 namespace {
@@ -32,6 +32,15 @@ std::vector<float> random_matrix(int count) {
   std::vector<float> matrix(static_cast<std::size_t>(count));
   for (float& value : matrix) value = static_cast<float>(std::rand() % 17 - 8);
   return matrix;
+}
+
+// What an earlier CTA left in shared memory must not be taken for this one's.
+template <class Sums>
+void poison() {
+  if constexpr (tile_gemm_simt::TILE_COPY != tile_gemm_simt::kDirect) {
+    std::fill_n(Sums::shared_a(), Sums::kFloatsA, std::numeric_limits<float>::quiet_NaN());
+    std::fill_n(Sums::shared_b(), Sums::kFloatsB, std::numeric_limits<float>::quiet_NaN());
+  }
 }
 
 bool check(int m, int n, int k) {
@@ -46,9 +55,7 @@ bool check(int m, int n, int k) {
   host_cta::body = [&] { Kernel::run(m, n, k, a.data(), b.data(), c.data(), alpha, beta); };
   for (unsigned cta = 0; cta < gridDim.x * gridDim.y * gridDim.z; ++cta) {
     blockIdx = {cta % gridDim.x, cta / gridDim.x % gridDim.y, cta / gridDim.x / gridDim.y};
-    // What an earlier CTA left must not be taken for this one's.
-    std::fill_n(Kernel::shared_a(), Kernel::kFloatsA, std::numeric_limits<float>::quiet_NaN());
-    std::fill_n(Kernel::shared_b(), Kernel::kFloatsB, std::numeric_limits<float>::quiet_NaN());
+    poison<Kernel::Sums>();
     host_cta::run_cta();
   }
   // Small whole numbers: every order of summing gives the same.

@@ -4,9 +4,9 @@
 #include "tile_gemm.cuh"
 
 using Kernel =
-    tile_gemm_simt::TileGemm<TILE_BM, TILE_BN, TILE_BK, TILE_TM, TILE_TN, TILE_STAGES, TILE_VEC, TILE_PAD_A, TILE_PAD_B,
-                             TILE_SWIZZLE, (TILE_ASYNC != 0), (TILE_TRANSPOSED_A != 0), (TILE_TRANSPOSED_B != 0),
-                             tile_gemm_simt::TILE_RASTER, TILE_GROUP, (TILE_RAGGED != 0),
+    tile_gemm_simt::TileGemm<TILE_BM, TILE_BN, TILE_BK, TILE_TM, TILE_TN, TILE_WM, TILE_WN, TILE_STAGES, TILE_VEC,
+                             TILE_PAD_A, TILE_PAD_B, TILE_SWIZZLE, tile_gemm_simt::TILE_COPY, (TILE_TRANSPOSED_A != 0),
+                             (TILE_TRANSPOSED_B != 0), tile_gemm_simt::TILE_RASTER, TILE_GROUP, (TILE_RAGGED != 0),
                              static_cast<tile_parts::Epilogue>(TILE_EPILOGUE), TILE_SPLIT_K>;
 
 // nvcc ignores -maxrregcount for a kernel that states its launch bounds. The second bound makes ptxas keep to the

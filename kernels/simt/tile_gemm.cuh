@@ -3,10 +3,15 @@
 //   - copy: load i of thread t moves elements (t + i * threads) * vec ... of the tile in the order of global memory;
 //   - both shared tiles lie K-major (BK rows of BM or BN elements, plus padding); an operand that global memory holds
 //     the other way round is transposed by storing its elements one by one;
-//   - thread t owns rows (t / (BN / TN)) * TM ... and columns (t % (BN / TN)) * TN ... of the tile of C.
+//   - thread t owns rows (t / (BN / TN)) * TM ... and columns (t % (BN / TN)) * TN ... of the tile of C; with warp
+//   tiles
+//     (WM, WN not 0) warps lie so over the tile of C, and lanes over that of their warp.
+// COPY=direct: no shared memory; every thread reads what it multiplies from global memory, element by element.
 // Outside CUDA the including file provides the words of the language and the functions under __CUDACC__: host_test.cpp
 // runs the kernel so.
 #pragma once
+
+#include <type_traits>
 
 #include "../common/tile_parts.cuh"
 
@@ -152,15 +157,54 @@ struct Operand {
   }
 };
 
-template <int kBm, int kBn, int kBk, int kTm, int kTn, int kStages, int kVec, int kPadA, int kPadB, int kSwizzle,
-          bool kAsync, bool kTransposedA, bool kTransposedB, Raster kRaster, int kGroupRows, bool kRagged,
-          Epilogue kEpilogue, int kParts>
-struct TileGemm {
-  static_assert(kParts == 1 || (!kRagged && kEpilogue == kPlain), "parts of K are whole slices and are added up later");
+// Which part of the tile of C a thread owns. kWm 0: no warp tiles.
+template <int kBm, int kBn, int kTm, int kTn, int kWm, int kWn>
+struct Threads {
   static_assert(kBm % kTm == 0 && kBn % kTn == 0, "thread tiles cover the tile");
-  static constexpr int kThreadColumns = kBn / kTn;
-  static constexpr int kThreads = kBm / kTm * kThreadColumns;
-  static_assert(kThreads % 32 == 0 && kThreads <= 1024, "whole warps, at most 1024 threads");
+  static constexpr int kColumns = kBn / kTn;
+  static constexpr int kCount = kBm / kTm * kColumns;
+  static_assert(kCount % 32 == 0 && kCount <= 1024, "whole warps, at most 1024 threads");
+  static constexpr bool kWarpTiles = kWm != 0;
+  static constexpr int kLanes = 32;
+  static constexpr int kWarpColumns = kWarpTiles ? kBn / kWn : 1;
+  static constexpr int kLaneColumns = kWarpTiles ? kWn / kTn : 1;
+  static_assert(!kWarpTiles || (kBm % kWm == 0 && kBn % kWn == 0), "warp tiles cover the tile");
+  static_assert(!kWarpTiles || (kWm % kTm == 0 && kWn % kTn == 0 && kWm / kTm * kLaneColumns == kLanes),
+                "the thread tiles of 32 lanes cover a warp tile");
+
+  static __device__ __forceinline__ int row(int thread) {
+    if constexpr (kWarpTiles) {
+      return thread / kLanes / kWarpColumns * kWm + thread % kLanes / kLaneColumns * kTm;
+    } else {
+      return thread / kColumns * kTm;
+    }
+  }
+  static __device__ __forceinline__ int column(int thread) {
+    if constexpr (kWarpTiles) {
+      return thread / kLanes % kWarpColumns * kWn + thread % kLanes % kLaneColumns * kTn;
+    } else {
+      return thread % kColumns * kTn;
+    }
+  }
+};
+
+// What the CTA multiplies: both matrices (the part of K begins with them), problem and first row and column of its
+// tile.
+struct Factors {
+  const float* a;
+  const float* b;
+  int m;
+  int n;
+  int k;
+  int depth;  // of the part of K
+  int row;
+  int column;
+};
+
+// Sums of a thread over slices that lie in shared memory.
+template <int kBm, int kBn, int kBk, int kTm, int kTn, int kThreads, int kStages, int kVec, int kPadA, int kPadB,
+          int kSwizzle, bool kAsync, bool kTransposedA, bool kTransposedB, bool kRagged>
+struct SharedSlices {
   static_assert(kStages >= 1 && kStages <= 5, "STAGES is 1 to 5");
 
   using OperandA = Operand<kBm, kBk, kPadA, kSwizzle, kThreads, kVec, !kTransposedA, kRagged>;
@@ -291,6 +335,89 @@ struct TileGemm {
     }
   }
 
+  static __device__ __forceinline__ void sum(float (&sums)[kTm][kTn], const Factors& of, int row, int column) {
+    const OperandA a{of.a, of.m, of.k, of.row};
+    const OperandB b{of.b, of.n, of.k, of.column};
+    if constexpr (kStages == 1) {
+      run_single(sums, a, b, of.depth, row, column);
+    } else if constexpr (kAsync) {
+      run_async(sums, a, b, of.depth, row, column);
+    } else {
+      run_registers(sums, a, b, of.depth, row, column);
+    }
+  }
+};
+
+// One operand of COPY=direct. kCount: how many elements of it a thread multiplies.
+template <int kCount, bool kAlongK, bool kRagged>
+struct DirectOperand {
+  const float* matrix;
+  int extent;  // rows of A, columns of B
+  int depth;   // K
+  int first;   // row (column) that the thread begins with
+
+  // Its elements at `k`; zeros beyond the edge.
+  __device__ __forceinline__ void load(float (&values)[kCount], int k) const {
+    TILE_GEMM_UNROLL
+    for (int i = 0; i < kCount; ++i) {
+      const long long row = kAlongK ? first + i : k;
+      const float* const element = matrix + row * (kAlongK ? depth : extent) + (kAlongK ? k : first + i);
+      values[i] = !kRagged || first + i < extent ? *element : 0.0F;
+    }
+  }
+};
+
+// Sums of a thread that reads its factors from global memory, kBk steps of K a trip.
+template <int kBk, int kTm, int kTn, bool kTransposedA, bool kTransposedB, bool kRagged>
+struct DirectReads {
+  using OperandA = DirectOperand<kTm, !kTransposedA, kRagged>;
+  using OperandB = DirectOperand<kTn, kTransposedB, kRagged>;
+
+  static __device__ __forceinline__ void step(float (&sums)[kTm][kTn], const OperandA& a, const OperandB& b, int k) {
+    float left[kTm];
+    float right[kTn];
+    a.load(left, k);
+    b.load(right, k);
+    TILE_GEMM_UNROLL
+    for (int i = 0; i < kTm; ++i) {
+      TILE_GEMM_UNROLL
+      for (int j = 0; j < kTn; ++j) {
+        sums[i][j] += left[i] * right[j];
+      }
+    }
+  }
+
+  static __device__ __forceinline__ void sum(float (&sums)[kTm][kTn], const Factors& of, int row, int column) {
+    const OperandA a{of.a, of.m, of.k, of.row + row};
+    const OperandB b{of.b, of.n, of.k, of.column + column};
+    const int whole = kRagged ? of.depth - of.depth % kBk : of.depth;
+    TILE_GEMM_ONE_BY_ONE
+    for (int k = 0; k < whole; k += kBk) {
+      TILE_GEMM_UNROLL
+      for (int i = 0; i < kBk; ++i) step(sums, a, b, k + i);
+    }
+    if constexpr (kRagged) {
+      TILE_GEMM_ONE_BY_ONE
+      for (int k = whole; k < of.depth; ++k) step(sums, a, b, k);
+    }
+  }
+};
+
+enum Copy { kRegisters, kAsynchronous, kDirect };
+
+template <int kBm, int kBn, int kBk, int kTm, int kTn, int kWm, int kWn, int kStages, int kVec, int kPadA, int kPadB,
+          int kSwizzle, Copy kCopy, bool kTransposedA, bool kTransposedB, Raster kRaster, int kGroupRows, bool kRagged,
+          Epilogue kEpilogue, int kParts>
+struct TileGemm {
+  static_assert(kParts == 1 || (!kRagged && kEpilogue == kPlain), "parts of K are whole slices and are added up later");
+  static_assert(kCopy != kDirect || (kStages == 1 && kVec == 1 && kPadA == 0 && kPadB == 0 && kSwizzle == 0),
+                "what is not copied has no buffers, vectors, padding or swizzle");
+  using ThreadTiles = Threads<kBm, kBn, kTm, kTn, kWm, kWn>;
+  static constexpr int kThreads = ThreadTiles::kCount;
+  using Sums = std::conditional_t<kCopy == kDirect, DirectReads<kBk, kTm, kTn, kTransposedA, kTransposedB, kRagged>,
+                                  SharedSlices<kBm, kBn, kBk, kTm, kTn, kThreads, kStages, kVec, kPadA, kPadB, kSwizzle,
+                                               kCopy == kAsynchronous, kTransposedA, kTransposedB, kRagged>>;
+
   // C is stored element by element: its rows are aligned to more than one only for some layouts. Leaving the loops at
   // the edge keeps branches; a condition on each store becomes predicates, and ptxas then takes 200 registers instead
   // of 126 (128x128x8 with 8x8, two buffers).
@@ -315,19 +442,15 @@ struct TileGemm {
                                              float alpha, float beta) {
     const Tile tile = tile_of_cta<kRaster, kGroupRows>();
     const int thread = static_cast<int>(threadIdx.x);
-    const int row = thread / kThreadColumns * kTm;
-    const int column = thread % kThreadColumns * kTn;
+    const int row = ThreadTiles::row(thread);
+    const int column = ThreadTiles::column(thread);
     const int depth = k / kParts;
-    const OperandA a{part_of_k<kParts>(matrix_a, depth, kTransposedA ? m : 1), m, k, tile.row * kBm};
-    const OperandB b{part_of_k<kParts>(matrix_b, depth, kTransposedB ? 1 : n), n, k, tile.column * kBn};
     float sums[kTm][kTn] = {};
-    if constexpr (kStages == 1) {
-      run_single(sums, a, b, depth, row, column);
-    } else if constexpr (kAsync) {
-      run_async(sums, a, b, depth, row, column);
-    } else {
-      run_registers(sums, a, b, depth, row, column);
-    }
+    Sums::sum(
+        sums,
+        {part_of_k<kParts>(matrix_a, depth, kTransposedA ? m : 1),
+         part_of_k<kParts>(matrix_b, depth, kTransposedB ? 1 : n), m, n, k, depth, tile.row * kBm, tile.column * kBn},
+        row, column);
     write(sums, m, n, part_of_c<kParts>(matrix_c, m, n), tile.row * kBm + row, tile.column * kBn + column, alpha, beta);
   }
 };

@@ -122,12 +122,26 @@ class Set(unittest.TestCase):
             self.assertNotIn(kernel.name, kept)
 
     def test_locks_enough(self):
+        """Of each form, as traces/recorded/recording.h splits them."""
         kinds = {}
         for kernel in self.set.kernels:
-            kinds.setdefault(kernel.dtype, []).append(kernel.name)
-        for dtype, least in {'f32': 16, 'bf16': 12}.items():
-            by_hash = sorted(kinds[dtype], key=lambda name: hashlib.sha256(name.encode()).hexdigest())
-            self.assertGreaterEqual(len(by_hash[2::3]), least)
+            form = 'direct' if kernel.keys['COPY'] == 'direct' else (
+                'warp tiles' if kernel.family.name == 'simt' and kernel.keys['WM'] else '')
+            kinds.setdefault((kernel.dtype, form), []).append(kernel.name)
+        for kind, least in {('f32', ''): 16, ('bf16', ''): 12, ('f32', 'direct'): 2, ('f32', 'warp tiles'): 2}.items():
+            by_hash = sorted(kinds[kind], key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+            self.assertGreaterEqual(len(by_hash[2::3]), least, kind)
+
+    def test_names_say_what_lanes_and_buffers_are(self):
+        chosen = self.set.only('simt_*_d_*,simt_*_w*')
+        self.assertEqual(len(chosen.kernels), 13)
+        keys = {kernel.name: kernel.keys for kernel in chosen.kernels}
+        naive = keys['simt_32x32x8_1x1_d_nn_v1_w32x1']
+        self.assertEqual([naive[key] for key in ('COPY', 'STAGES', 'VEC', 'WM', 'WN')], ['direct', 1, 1, 32, 1])
+        self.assertIn('simt_128x128x16_8x8_a3_nn_v4_w32x64_pa4_pb4', keys)
+        for kernel in chosen.kernels:
+            if kernel.keys['COPY'] == 'direct':
+                self.assertEqual(kernel.dynamic_shared_bytes(), 0)
 
     def test_runs_every_kernel_where_its_rows_allow(self):
         for kernel in self.set.kernels:

@@ -41,6 +41,53 @@ TEST_CASE("Legality: the worked example's tile is legal and its own nearest choi
   CHECK(legality.nearest == TileConfig{});
 }
 
+TEST_CASE("Legality: warp tiles of SIMT kernels hold 32 thread tiles and divide the CTA's tile") {
+  const GpuSpec gpu = shipped_gpu("h200");
+  TileConfig config;
+  config.wm = 32;
+  config.wn = 64;
+  CHECK(check(config, kSquare, gpu).legal());
+  config.wn = 32;
+  const Legality legality = check(config, kSquare, gpu);
+  REQUIRE(legality.findings.size() == 1);
+  CHECK(legality.findings[0].message == "A warp tile of 32x32 holds 16 thread tiles of 8x8; a warp has 32 lanes.");
+  check_refused(config, kSquare, gpu, "shape");
+  CHECK(legality.nearest->bm == 128);
+  CHECK(legality.nearest->tm == 8);
+  config.wm = 256;
+  config.wn = 8;
+  check_refused(config, kSquare, gpu, "shape");  // BM is no multiple
+  config.wm = 0;
+  check_refused(config, kSquare, gpu, "range");
+}
+
+TEST_CASE("Legality: direct loads have no buffers, vectors, padding or swizzle") {
+  const GpuSpec gpu = shipped_gpu("h200");
+  TileConfig config;
+  config.bm = config.bn = 32;
+  config.tm = config.tn = 1;
+  config.vec = 1;
+  config.copy = CopyPath::kDirect;
+  CHECK(check(config, problem_of(4095, 4097, 257), gpu).legal());
+  struct Wrong {
+    std::int64_t TileConfig::*field;
+    std::int64_t value;
+    const char* rule;
+    const char* what;
+  };
+  for (const Wrong& wrong :
+       {Wrong{&TileConfig::stages, 2, "stages", "no buffers"}, Wrong{&TileConfig::vec, 4, "copy", "element by element"},
+        Wrong{&TileConfig::pad_b, 4, "padding", "--pad-b 4"}, Wrong{&TileConfig::swizzle, 2, "swizzle", "2 bits"}}) {
+    TileConfig other = config;
+    other.*wrong.field = wrong.value;
+    check_refused(other, kSquare, gpu, wrong.rule);
+    CHECK(check(other, kSquare, gpu).findings[0].message.find(wrong.what) != std::string::npos);
+  }
+  TileConfig tensor = mma_tile(128, 128, 32, 64, 32, 1);
+  tensor.copy = CopyPath::kDirect;
+  check_refused(tensor, problem_of(4096, 4096, 4096, DataType::kF16), gpu, "copy");
+}
+
 TEST_CASE("Legality A13: fp16 128x256x64 needs 196,608 B with 4 stages; A100 takes 3, H100 takes 4") {
   const Problem problem = problem_of(4096, 4096, 4096, DataType::kF16);
   TileConfig config = mma_tile(128, 256, 64, 64, 128, 4);

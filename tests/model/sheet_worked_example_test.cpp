@@ -202,6 +202,8 @@ TEST_CASE(
   const GpuSpec gpu = *find_gpu_spec("h200");
   TileConfig config;
   config.family = Family::kMma;
+  config.wm = 64;
+  config.wn = 32;
   config.dtype = DataType::kBf16;
   config.bk = 32;
   config.stages = 3;

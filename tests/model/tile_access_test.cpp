@@ -1,7 +1,10 @@
 // Bank conflicts and global sectors of the tile kernels, against hand counts and measured layouts.
 #include "model/tile_access.h"
 
+#include <utility>
+
 #include "model/legality.h"
+#include "model/tile_layout.h"
 #include "tests/model/tile_fixtures.h"
 
 namespace tilesim::model {
@@ -9,7 +12,11 @@ namespace {
 
 TEST_CASE("Tile access: the 128x128x8 SIMT tile, no padding") {
   const auto costs = shared_access_costs(TileConfig{});
-  const auto& [store_a, store_b, load_a, load_b] = costs;
+  REQUIRE(costs.size() == 4);
+  const SharedAccessCost& store_a = costs[0];
+  const SharedAccessCost& store_b = costs[1];
+  const SharedAccessCost& load_a = costs[2];
+  const SharedAccessCost& load_b = costs[3];
   CHECK(store_a.instruction == "STS.32");
   CHECK(store_a.instructions == 32);  // 8 warps, one float4 each, element by element
   CHECK(store_a.ways() == 2.0);       // rows k and k+4 share banks at a pitch of 128 floats
@@ -97,6 +104,79 @@ TEST_CASE("Tile access: alternatives list padding and swizzle with their conflic
   CHECK(layouts[2].pad_a == 4);
   CHECK(layouts[2].conflicts < layouts[0].conflicts);
   CHECK(layouts[2].shared_bytes == 8192 + 8 * 4 * 4);
+}
+
+TEST_CASE("Tile access: lanes of a warp tile along N first, warps so over the CTA's tile") {
+  TileConfig config;  // 128x128x8, 8x8
+  CHECK(simt_sum_element(config, 17).row == 8);
+  CHECK(simt_sum_element(config, 17).column == 8);
+  config.wm = 32;
+  config.wn = 64;
+  const auto at = [&config](std::int64_t thread) {
+    const TileElement element = simt_sum_element(config, thread);
+    return std::pair{element.row, element.column};
+  };
+  CHECK(at(0) == std::pair<std::int64_t, std::int64_t>{0, 0});
+  CHECK(at(7) == std::pair<std::int64_t, std::int64_t>{0, 56});
+  CHECK(at(8) == std::pair<std::int64_t, std::int64_t>{8, 0});
+  CHECK(at(31) == std::pair<std::int64_t, std::int64_t>{24, 56});
+  CHECK(at(32) == std::pair<std::int64_t, std::int64_t>{0, 64});
+  CHECK(at(64) == std::pair<std::int64_t, std::int64_t>{32, 0});
+  CHECK(at(255) == std::pair<std::int64_t, std::int64_t>{120, 120});
+}
+
+TEST_CASE("Tile access: what lanes of a warp tile share") {
+  TileConfig config;  // 8 x 1: 16 threads side by side, so that a warp has two rows of A and all columns of B
+  config.tm = 8;
+  config.tn = 1;
+  config.bn = 32;
+  const auto wavefronts = [&config](std::size_t access) {
+    const SharedAccessCost cost = shared_access_costs(config)[access];
+    return static_cast<double>(cost.wavefronts) / static_cast<double>(cost.instructions);
+  };
+  constexpr std::size_t kLoadA = 2;
+  constexpr std::size_t kLoadB = 3;
+  // A warp is one row of 32 threads: one address of A for all, 32 words of B.
+  CHECK(wavefronts(kLoadB) == 1.0);
+  const double row = wavefronts(kLoadA);
+  // 32 threads below each other: one word of B for all, 32 addresses of A 32 bytes apart (8 rows of FP32), which
+  // LDS.128 reads in 4 phases of 8 lanes, each twice over the same banks.
+  config.wm = 256;
+  config.wn = 1;
+  config.bm = 256;
+  CHECK(wavefronts(kLoadB) == 1.0);
+  CHECK(wavefronts(kLoadA) == 8.0);
+  CHECK(row < 8.0);
+}
+
+TEST_CASE("Tile access: naive and coalesced loads of nn matrices") {
+  TileConfig config;
+  config.bm = config.bn = 32;
+  config.bk = 4;
+  config.tm = config.tn = 1;
+  config.vec = 1;
+  config.copy = CopyPath::kDirect;
+  config.wm = 32;
+  config.wn = 1;
+  const Problem problem = problem_of(4096, 4096, 4096);
+  CHECK(shared_access_costs(config).empty());
+  CHECK(layout_alternatives(config).empty());
+  CHECK(shared_bytes(config) == 0);
+  const auto naive = global_load_costs(config, problem);
+  CHECK(naive[0].instruction == "LDG.32");
+  CHECK(naive[0].requests == 32 * 4);  // warps, steps of K
+  CHECK(naive[0].lines_per_request() == 32.0);
+  CHECK(naive[0].sectors_per_request() == 32.0);
+  CHECK(naive[0].efficiency() == 0.125);  // 4 of 32 bytes
+  CHECK(naive[1].sectors_per_request() == 1.0);
+  CHECK(naive[1].efficiency() == 0.125);
+  config.wm = 1;
+  config.wn = 32;
+  const auto coalesced = global_load_costs(config, problem);
+  CHECK(coalesced[0].sectors_per_request() == 1.0);
+  CHECK(coalesced[1].sectors_per_request() == 4.0);
+  CHECK(coalesced[1].lines_per_request() == 1.0);
+  CHECK(coalesced[1].efficiency() == 1.0);
 }
 
 TEST_CASE("Tile access C07: pairing two-byte stores halves them") {

@@ -19,11 +19,11 @@ struct CorpusRow {
     c.bm = number("BM");
     c.bn = number("BN");
     c.bk = number("BK");
-    if (cells.contains("WM")) {
+    c.wm = number("WM");
+    c.wn = number("WN");
+    if (cells.contains("DTYPE")) {
       c.family = model::Family::kMma;
       c.dtype = *model::parse_data_type(at("DTYPE"));
-      c.wm = number("WM");
-      c.wn = number("WN");
     } else {
       c.tm = number("TM");
       c.tn = number("TN");
@@ -33,7 +33,7 @@ struct CorpusRow {
     c.pad_a = number("PAD_A");
     c.pad_b = number("PAD_B");
     c.swizzle = number("SWIZZLE");
-    c.copy = at("COPY") == "reg" ? model::CopyPath::kRegister : model::CopyPath::kAsync;
+    c.copy = *model::parse_copy_path(at("COPY"));
     c.layout = *model::parse_layout(at("LAYOUT"));
     c.raster = *model::parse_raster(at("RASTER"));
     c.register_cap = number("REGS");

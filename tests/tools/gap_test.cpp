@@ -148,6 +148,8 @@ TEST_CASE("padding and an uneven spread are parts of the gap", "[unit]") {
 TEST_CASE("what mma.sync cannot reach is a part of its own: a third of the H200's tensor rate", "[unit]") {
   RunRequest request;
   request.config.family = model::Family::kMma;
+  request.config.wm = 64;
+  request.config.wn = 32;
   request.config.dtype = model::DataType::kBf16;
   request.config.bk = 32;
   request.config.vec = 8;

@@ -51,6 +51,44 @@ TEST_CASE("run fits a screen of 80 x 40 and leads with the verdict", "[cli]") {
   }
 }
 
+TEST_CASE("run of a naive kernel speaks of no shared memory and gives advice that it can follow", "[cli]") {
+  const std::vector<std::string> naive{"run",           "--copy", "direct",      "--tile", "32x32x8",
+                                       "--thread-tile", "1x1",    "--warp-tile", "32x1",   "--m",
+                                       "256",           "--n",    "256",         "--k",    "256"};
+  const ProcessResult result = tilesim(naive);
+  INFO(result.err << result.out);
+  REQUIRE(result.exit_code == 0);
+  require_fits_a_screen(result.out);
+  std::string flat = result.out;
+  std::replace(flat.begin(), flat.end(), '\n', ' ');
+  CHECK(flat.find("32x32x8 tile with 1x1 per thread, 32x1 per warp, no shared memory takes ") != std::string::npos);
+  CHECK(flat.find("B shared") == std::string::npos);
+  CHECK(flat.find("--vec") == std::string::npos);
+  const auto json = nlohmann::json::parse(tilesim(with(naive, {"--json", "-"})).out);
+  CHECK(json["kernel"]["copy"] == "direct");
+  CHECK(json["kernel"]["wm"] == 32);
+  CHECK(json["kernel"]["vec"] == 1);
+  CHECK(json["launch"]["shared_bytes"] == 0);
+  CHECK(json["result"]["metrics"]["l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"]["value"] == 0);
+}
+
+TEST_CASE("check of kernels without shared memory and with warp tiles", "[cli]") {
+  const ProcessResult direct =
+      tilesim({"check", "--copy", "direct", "--tile", "32x32x8", "--thread-tile", "1x1", "--all"});
+  INFO(direct.err << direct.out);
+  REQUIRE(direct.exit_code == 0);
+  CHECK(direct.out.find("no shared memory, no barriers") != std::string::npos);
+  const ProcessResult wide =
+      tilesim({"check", "--copy", "direct", "--tile", "32x32x8", "--thread-tile", "1x1", "--vec", "4"});
+  CHECK(wide.exit_code == 2);
+  CHECK(wide.err.find("--copy direct loads element by element, not 4 at a time") != std::string::npos);
+  const ProcessResult warps = tilesim({"check", "--warp-tile", "32x64", "--json", "-"});
+  REQUIRE(warps.exit_code == 0);
+  const auto kernel = nlohmann::json::parse(warps.out)["kernel"];
+  CHECK(kernel["wm"] == 32);
+  CHECK(kernel["wn"] == 64);
+}
+
 TEST_CASE("run of a tensor-core kernel speaks of its pipe, its clock, its sums and its warp tiles", "[cli]") {
   const std::vector<std::string> tile{"run",  "--family", "mma",      "--tile", "64x64x32", "--wm",    "32",
                                       "--wn", "32",       "--stages", "3",      "--copy",   "cpasync", "--layout",

@@ -53,7 +53,7 @@ TEST_CASE("kernels on tensor cores are not advised to change thread tiles", "[un
     for (const Condition& c : row.when) {
       metrics[std::string(c.metric)] = c.relation == Relation::kAtLeast ? c.threshold : c.threshold - 0.5;
     }
-    CHECK(applies(metrics, row.key) == (row.tensor_remedy != kNotOnTensorCores));
+    CHECK(applies(metrics, row.key) == (row.tensor_remedy != kDoesNotApply));
     for (const Trouble& trouble : find_trouble(metrics)) {
       INFO(trouble.key << ": " << trouble.remedy);
       for (const char* words : {"thread tile", "--thread-tile", "--tm", "FP32", "FMA"}) {

@@ -45,15 +45,26 @@ Case random_case(unsigned seed) {
     c.config.tn = 1LL << below(4);
     c.config.wm = 16LL << below(3);
     c.config.wn = 8LL << below(4);
+    if (const std::int64_t rows = 1LL << below(6); c.config.family == model::Family::kSimt) {
+      const bool warp_tiles = below(2) == 0;
+      c.config.wm = warp_tiles ? rows * c.config.tm : 0;
+      c.config.wn = warp_tiles ? 32 / rows * c.config.tn : 0;
+    }
     c.config.dtype =
         c.config.family == model::Family::kSimt ? model::DataType::kF32 : static_cast<model::DataType>(1 + below(3));
     c.problem.dtype = c.config.dtype;
     c.config.stages = 1 + below(3);
     c.config.vec = 1LL << below(4);
     c.config.copy = below(2) == 0 ? model::CopyPath::kRegister : model::CopyPath::kAsync;
+    const bool direct = c.config.family == model::Family::kSimt && below(4) == 0;
     c.config.pad_a = 4 * below(3);
     c.config.pad_b = 4 * below(3);
     c.config.swizzle = below(3);
+    if (direct) {
+      c.config.copy = model::CopyPath::kDirect;
+      c.config.stages = c.config.vec = 1;
+      c.config.pad_a = c.config.pad_b = c.config.swizzle = 0;
+    }
     c.config.layout = static_cast<model::Layout>(below(4));
     c.config.raster = {static_cast<model::RasterKind>(below(3)), 2};
     const std::int64_t unit = below(2) == 0 ? 4 : 8;
@@ -84,6 +95,89 @@ void walk(const TileKernel& kernel, isa::WarpStream& warp, Visit&& visit) {
 }
 
 }  // namespace
+
+TEST_CASE("naive and coalesced kernels: what a warp reads of nn matrices, and what a warp tile stores") {
+  Case c;
+  c.config.bm = c.config.bn = 32;
+  c.config.bk = 4;
+  c.config.tm = c.config.tn = 1;
+  c.config.vec = 1;
+  c.config.copy = model::CopyPath::kDirect;
+  c.problem.m = c.problem.n = c.problem.k = 64;
+  struct Form {
+    std::int64_t wm, wn;
+    std::size_t lines_a, lines_b, lines_c;  // of 128 bytes, by a warp: rows are 256 bytes apart
+  };
+  // 32 rows of A are 32 lines, 32 columns of B one; and the other way round one element is for all lanes.
+  for (const Form& form : {Form{32, 1, 32, 1, 32}, Form{1, 32, 1, 1, 1}, Form{0, 0, 1, 1, 1}, Form{4, 8, 4, 1, 4}}) {
+    c.config.wm = form.wm;
+    c.config.wn = form.wn;
+    CAPTURE(form.wm, form.wn);
+    const auto kernel = kernel_of(c);
+    const auto stream = kernel->open(0, nullptr);
+    REQUIRE(stream->warp_count() == 32);
+    std::set<std::uint64_t> a_and_b, of_c;
+    std::size_t loads = 0;
+    walk(*kernel, stream->warp(0), [&](const isa::Instruction& inst, const isa::DynamicInstruction& dynamic) {
+      CHECK(inst.memory != isa::MemoryOp::kLoadShared);
+      CHECK(inst.control != isa::ControlOp::kBarrier);
+      if (inst.memory == isa::MemoryOp::kNone) {
+        return;
+      }
+      std::set<std::uint64_t> lines;
+      for (const std::uint64_t address : dynamic.addresses) {
+        lines.insert(address / 128);
+      }
+      if (inst.memory == isa::MemoryOp::kStoreGlobal) {
+        CHECK(lines.size() == form.lines_c);
+      } else {
+        ++loads;
+        CHECK((lines.size() == form.lines_a || lines.size() == form.lines_b));
+        a_and_b.insert(lines.size());
+      }
+    });
+    CHECK(loads == 2 * 64);  // an element of A and of B for each step of K
+    CHECK(a_and_b == std::set<std::size_t>{form.lines_a, form.lines_b});
+  }
+}
+
+TEST_CASE("direct loads where K is no multiple of BK: every product once, and nothing beyond the matrices") {
+  for (const std::int64_t k : {1, 3, 8, 11}) {
+    Case c;
+    c.config.bm = c.config.bn = 32;
+    c.config.bk = 4;
+    c.config.tm = c.config.tn = 2;
+    c.config.vec = 1;
+    c.config.copy = model::CopyPath::kDirect;
+    c.problem.m = 33;
+    c.problem.n = 31;
+    c.problem.k = k;
+    CAPTURE(k);
+    const auto kernel = kernel_of(c);
+    std::set<std::uint64_t> read;
+    std::uint64_t products = 0;
+    std::size_t stored = 0;
+    for (std::uint64_t cta = 0; cta < kernel->grid().count(); ++cta) {
+      const auto stream = kernel->open(cta, nullptr);
+      for (int w = 0; w < stream->warp_count(); ++w) {
+        walk(*kernel, stream->warp(w), [&](const isa::Instruction& inst, const isa::DynamicInstruction& dynamic) {
+          products += inst.flops_per_lane == 2 ? 32 : 0;
+          for (unsigned l = 0; l < 32 && inst.memory == isa::MemoryOp::kLoadGlobal; ++l) {
+            if ((dynamic.active_mask >> l & 1U) != 0) {
+              read.insert(dynamic.addresses[l]);
+            }
+          }
+          stored += inst.memory == isa::MemoryOp::kStoreGlobal
+                        ? static_cast<std::size_t>(std::popcount(dynamic.active_mask))
+                        : 0U;
+        });
+      }
+    }
+    CHECK(read.size() == static_cast<std::size_t>((33 + 31) * k));
+    CHECK(stored == 33 * 31);
+    CHECK(products == static_cast<std::uint64_t>(2 * 32 * 32 * k));  // two CTAs of whole tiles
+  }
+}
 
 TEST_CASE("the parts of K store products of their own, behind each other") {
   Case c;
@@ -122,6 +216,8 @@ TEST_CASE("with beta every element of C is read once, in front of its store; wit
       CAPTURE(static_cast<int>(family), beta);
       Case c;
       c.config.family = family;
+      c.config.wm = family == model::Family::kSimt ? 0 : 64;
+      c.config.wn = family == model::Family::kSimt ? 0 : 32;
       c.config.dtype = c.problem.dtype =
           family == model::Family::kSimt ? model::DataType::kF32 : model::DataType::kBf16;
       c.config.vec = 4;
@@ -232,12 +328,14 @@ TEST_CASE("generated kernels read every element of A and B that a tile needs and
     RC_ASSERT(reads.size() == m * k + k * n);
     RC_ASSERT(writes.size() == m * n);
     RC_ASSERT(std::all_of(writes.begin(), writes.end(), [](const auto& w) { return w.second == 1; }));
-    // Every element of A is read once per tile column, every element of B once per tile row.
-    const auto tiles_n = static_cast<int>(model::ceil_div(c.problem.n, c.config.bn));
-    const auto tiles_m = static_cast<int>(model::ceil_div(c.problem.m, c.config.bm));
+    // Every element of A is read once per tile column, every element of B once per tile row; direct: by every thread
+    // that multiplies it.
+    const bool direct = !model::uses_shared_memory(c.config);
+    const auto times_a = model::ceil_div(c.problem.n, c.config.bn) * (direct ? c.config.bn / c.config.tn : 1);
+    const auto times_b = model::ceil_div(c.problem.m, c.config.bm) * (direct ? c.config.bm / c.config.tm : 1);
     std::map<int, std::size_t> expected;
-    expected[tiles_n] += m * k;
-    expected[tiles_m] += k * n;
+    expected[static_cast<int>(times_a)] += m * k;
+    expected[static_cast<int>(times_b)] += k * n;
     std::map<int, std::size_t> found;
     for (const auto& [address, times] : reads) {
       ++found[times];
@@ -250,7 +348,9 @@ TEST_CASE("generated kernels read every element of A and B that a tile needs and
 TEST_CASE("shared accesses of generated kernels cost what the model counts") {
   const bool holds = rc::check([](unsigned seed) {
     Case c = random_case(seed);
-    c.config.copy = model::CopyPath::kRegister;
+    if (model::uses_shared_memory(c.config)) {
+      c.config.copy = model::CopyPath::kRegister;
+    }
     c.problem.m = c.config.bm;
     c.problem.n = c.config.bn;
     c.problem.k = 3 * c.config.bk;
@@ -275,6 +375,11 @@ TEST_CASE("shared accesses of generated kernels cost what the model counts") {
       });
     }
     const auto costs = model::shared_access_costs(c.config);
+    if (costs.empty()) {
+      RC_ASSERT(loads == 0);
+      RC_ASSERT(stores == 0);
+      return;
+    }
     RC_ASSERT(stores == 3 * (costs[0].wavefronts + costs[1].wavefronts));
     RC_ASSERT(loads == 3 * (costs[2].wavefronts + costs[3].wavefronts));
   });
@@ -315,6 +420,8 @@ TEST_CASE("products executed: 2 M N K FLOP in whole tiles, whatever the stages a
   {
     model::TileConfig config;
     config.family = dtype == model::DataType::kF32 ? model::Family::kSimt : model::Family::kMma;
+    config.wm = dtype == model::DataType::kF32 ? 0 : 64;
+    config.wn = dtype == model::DataType::kF32 ? 0 : 32;
     config.dtype = dtype;
     config.bk = 16;
     config.stages = stages;
@@ -367,6 +474,8 @@ TEST_CASE("generated mma code: HMMAs of a warp 6 cycles apart, LDSM of the next 
   // registers 11 of them in front of the first HMMA, with 96 four.
   model::TileConfig config;
   config.family = model::Family::kMma;
+  config.wm = 64;
+  config.wn = 32;
   config.dtype = model::DataType::kBf16;
   config.bk = 32;
   config.vec = 8;

@@ -133,6 +133,50 @@ TEST_CASE("the split goes by the SHA-256 of the names within family and type") {
   CHECK(regrouped[1] == Part::kLocked);
 }
 
+TEST_CASE("kernels without shared memory and with warp tiles are split by themselves") {
+  std::vector<Recording> recordings(7);
+  for (std::size_t i = 0; i < recordings.size(); ++i) {
+    recordings[i].name = "k" + std::to_string(i);
+    recordings[i].family = "simt";
+    recordings[i].dtype = "f32";
+    recordings[i].configuration.emplace();
+  }
+  const auto before = split(recordings);
+  CHECK(form_of(recordings[0]).empty());
+  Recording direct = recordings[0];
+  direct.configuration->copy = model::CopyPath::kDirect;
+  Recording warps = recordings[0];
+  warps.configuration->wm = 32;
+  warps.configuration->wn = 64;
+  CHECK(form_of(direct) == "direct");
+  CHECK(form_of(warps) == "warp tiles");
+  for (int i = 0; i < 3; ++i) {
+    direct.name = "d" + std::to_string(i);
+    warps.name = "w" + std::to_string(i);
+    recordings.insert(recordings.end(), {direct, warps});
+  }
+  const auto after = split(recordings);
+  CHECK(std::equal(before.begin(), before.end(), after.begin()));
+  CHECK(std::count(after.begin() + 7, after.end(), Part::kLocked) == 2);  // one of three each
+}
+
+TEST_CASE("warp tiles of SIMT kernels are read where they are said") {
+  std::string text = kGood;
+  const auto change = [&text](const std::string& from, const std::string& to) {
+    text.replace(text.find(from), from.size(), to);
+  };
+  change("\"family\": \"mma\", \"dtype\": \"bf16\"", "\"family\": \"simt\", \"dtype\": \"f32\", \"tm\": 8, \"tn\": 4");
+  const auto with = parse_recording(text, "k.json");
+  REQUIRE(with.has_value());
+  CHECK(with->configuration->tm == 8);
+  CHECK(with->configuration->wm == 32);
+  change("\"wm\": 32, \"wn\": 64,", "");
+  const auto without = parse_recording(text, "k.json");
+  REQUIRE(without.has_value());
+  CHECK(without->configuration->wm == 0);
+  CHECK_FALSE(model::has_warp_tiles(*without->configuration));
+}
+
 TEST_CASE("the shipped set can be read, its code is what was measured, and enough of it is locked") {
   const auto recordings = read_recordings(TILESIM_RECORDED_FOLDER);
   REQUIRE(recordings.has_value());

@@ -46,6 +46,9 @@ std::vector<std::string> keys_of(const model::TileConfig& c, const model::Proble
                                 fmt::format("SPLIT_K={}", problem.split_k)};
   if (mma) {
     keys.push_back(fmt::format("DTYPE={}", to_string(c.dtype)));
+  } else {
+    keys.push_back(fmt::format("WM={}", c.wm));
+    keys.push_back(fmt::format("WN={}", c.wn));
   }
   return keys;
 }

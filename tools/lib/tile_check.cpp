@@ -37,8 +37,10 @@ Result<model::TileSheet> check_tile(const model::TileConfig& config, const model
 
 std::string tile_name(const model::TileConfig& c) {
   const bool simt = c.family == model::Family::kSimt;
-  return fmt::format("{}x{}x{} tile with {}x{} per {}", c.bm, c.bn, c.bk, simt ? c.tm : c.wm, simt ? c.tn : c.wn,
-                     simt ? "thread" : "warp");
+  return fmt::format("{}x{}x{} tile with {}x{} per {}{}{}", c.bm, c.bn, c.bk, simt ? c.tm : c.wm, simt ? c.tn : c.wn,
+                     simt ? "thread" : "warp",
+                     model::has_warp_tiles(c) ? fmt::format(", {}x{} per warp", c.wm, c.wn) : std::string(),
+                     model::uses_shared_memory(c) ? "" : ", no shared memory");
 }
 
 }  // namespace tilesim::app

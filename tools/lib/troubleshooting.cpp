@@ -70,6 +70,7 @@ void add_occupancy(NamedMetrics& out, const RunResult& r) {
   out["tilesim__missing_ctas"] = std::max(0.0, real(r.sheet.residency.ctas_needed - o.ctas));
   out["tilesim__idle_sms.pct"] =
       100.0 - percent(real(r.sheet.whole.waves.working_sms), real(r.kernel.gpu.device.sm_count));
+  out["tilesim__direct"] = model::uses_shared_memory(r.sheet.config) ? 0.0 : 1.0;
   out["tilesim__stages"] = real(r.sheet.config.stages);
   out["tilesim__spilled_bytes_per_thread"] = real(r.spilled_bytes);
 }
@@ -139,10 +140,15 @@ std::string number_of(double value, std::string_view thing) {
 
 std::vector<Trouble> find_trouble(const NamedMetrics& metrics) {
   std::vector<Trouble> found;
-  const auto tensor = metrics.find("tilesim__tensor");
-  const bool on_tensor_cores = tensor != metrics.end() && tensor->second != 0.0;
+  const auto is = [&metrics](std::string_view name) {
+    const auto metric = metrics.find(name);
+    return metric != metrics.end() && metric->second != 0.0;
+  };
+  const bool on_tensor_cores = is("tilesim__tensor");
+  const bool direct = is("tilesim__direct");
   for (const TroubleRow& row : troubleshooting_table()) {
-    if (on_tensor_cores && row.tensor_remedy == kNotOnTensorCores) {
+    const std::string_view instead = on_tensor_cores ? row.tensor_remedy : direct ? row.direct_remedy : "";
+    if (instead == kDoesNotApply) {
       continue;
     }
     if (!std::all_of(row.when.begin(), row.when.end(), [&](const Condition& c) { return holds(c, metrics); })) {
@@ -153,8 +159,7 @@ std::vector<Trouble> find_trouble(const NamedMetrics& metrics) {
     found.push_back(Trouble{
         std::string(row.key), std::string(row.symptom), std::string(first.metric), metrics.find(first.metric)->second,
         first.threshold, std::string(first.unit), fill_in(row.cause, metrics), std::string(row.confirm),
-        fill_in(on_tensor_cores && !row.tensor_remedy.empty() ? row.tensor_remedy : row.remedy, metrics),
-        weight == metrics.end() ? 0.0 : weight->second});
+        fill_in(instead.empty() ? row.remedy : instead, metrics), weight == metrics.end() ? 0.0 : weight->second});
   }
   std::stable_sort(found.begin(), found.end(), [](const Trouble& a, const Trouble& b) { return a.weight > b.weight; });
   return found;

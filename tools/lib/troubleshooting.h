@@ -35,10 +35,12 @@ struct TroubleRow {
   std::string_view confirm;  ///< the metric by the name under which Nsight Compute or this report shows it
   std::string_view remedy;
   std::string_view weight;  ///< the metric by which rows are ordered: how much of the time this concerns, in percent
-  /// In tensor-core kernels instead of `remedy`; empty: the same; kNotOnTensorCores: the row does not apply.
+  /// In tensor-core kernels instead of `remedy`; empty: the same; kDoesNotApply: the row does not apply.
   std::string_view tensor_remedy = {};
+  /// In kernels without shared memory (--copy direct), by the same rules.
+  std::string_view direct_remedy = {};
 };
-inline constexpr std::string_view kNotOnTensorCores = "-";
+inline constexpr std::string_view kDoesNotApply = "-";
 [[nodiscard]] std::span<const TroubleRow> troubleshooting_table();
 
 /// A row that applies, with this result's numbers.

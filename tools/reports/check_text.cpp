@@ -17,11 +17,14 @@ double real(std::int64_t value) { return static_cast<double>(value); }
 
 std::string work_lines(const model::TileSheet& s) {
   const model::TileWork& w = s.work;
-  std::string text = fmt::format("Tile       {} ({}), {} and {} per thread ({}), {} B shared ({} x {})\n",
-                                 counted(w.threads, "thread"), counted(w.warps, "warp"),
-                                 counted(w.register_estimate.accumulators, "accumulator"),
-                                 counted(w.registers, "register"), s.config.registers != 0 ? "given" : "estimated",
-                                 w.shared_bytes, s.config.stages, w.shared_bytes_per_buffer);
+  const std::string shared =
+      model::uses_shared_memory(s.config)
+          ? fmt::format("{} B shared ({} x {})", w.shared_bytes, s.config.stages, w.shared_bytes_per_buffer)
+          : std::string("no shared memory");
+  std::string text =
+      fmt::format("Tile       {} ({}), {} and {} per thread ({}), {}\n", counted(w.threads, "thread"),
+                  counted(w.warps, "warp"), counted(w.register_estimate.accumulators, "accumulator"),
+                  counted(w.registers, "register"), s.config.registers != 0 ? "given" : "estimated", shared);
   if (w.spill.spills()) {
     text += fmt::format("           {} per thread {}: {} per CTA and K-step through local memory\n",
                         counted(w.spill.registers, "register"), w.spill.registers == 1 ? "spills" : "spill",
@@ -74,11 +77,17 @@ std::string overlap_lines(const model::TileSheet& s, const cli::Palette& palette
   std::string text =
       fmt::format("Loads      {} cycles, {} of them behind the math of {}\n", plain(o.load_cycles, 4),
                   percent(o.hidden_percent), s.config.stages > 1 ? "other buffers and CTAs" : "other CTAs");
+  const model::OnChipReads& r = s.on_chip;
+  if (!model::uses_shared_memory(s.config)) {
+    return text + fmt::format(
+                      "Operands   {} elements read from global memory per FMA ({} without register tiling); no "
+                      "shared memory, no barriers\n",
+                      plain(r.per_fma_tiled, 3), plain(r.per_fma_untiled, 3));
+  }
   const std::string barriers =
       fmt::format("Barriers   {} per K-step of {} cycles: {} of a K-step", o.barriers_per_k_step,
                   plain(o.barrier_cycles, 4), percent(o.barrier_percent));
   text += o.barrier_warning ? palette.warning(barriers + " - warning: over 10 %") : barriers;
-  const model::OnChipReads& r = s.on_chip;
   return text + fmt::format(
                     "\nShared     {} elements read per FMA ({} without register tiling); {} data-pipe cycles per {} of "
                     "math: {}\n",
@@ -99,7 +108,8 @@ std::string access_lines(const model::TileSheet& s, const cli::Palette& palette)
     global.add({a.name, a.instruction, fmt::format("{}", a.requests), plain(a.sectors_per_request(), 3),
                 plain(a.lines_per_request(), 3), percent(100.0 * a.efficiency())});
   }
-  return palette.bold("Accesses") + " per CTA and K-step\n" + shared.text(palette) + global.text(palette);
+  return palette.bold("Accesses") + " per CTA and K-step\n" +
+         (s.shared_accesses.empty() ? std::string() : shared.text(palette)) + global.text(palette);
 }
 
 std::string order_lines(const model::TileSheet& s) {
@@ -123,6 +133,9 @@ std::string warning_lines(const model::TileSheet& s, const cli::Palette& palette
 
 /// Paddings and swizzles; the configured one stands first and once.
 std::string layout_table(const model::TileSheet& s, const cli::Palette& palette) {
+  if (s.layouts.empty()) {
+    return "no shared memory\n";
+  }
   Table table({true, true, true, true, true, true});
   table.add({"pad A", "pad B", "swizzle", "conflicts", "wavefronts", "shared bytes"});
   for (const model::LayoutAlternative& a : s.layouts) {

@@ -39,10 +39,12 @@ std::string fact_lines(const app::RunResult& r, bool problem_assumed) {
       "Problem", fmt::format("{} x {} x {} {} {}{}: {}, grid {}x{}x{}", p.m, p.n, p.k,
                              model::to_string(r.sheet.config.dtype), model::to_string(r.sheet.config.layout),
                              problem_assumed ? " (assumed)" : "", si(k.flops, "FLOP"), q.grid.x, q.grid.y, q.grid.z));
-  text += fact("Code", fmt::format("{}: {}, {} each{}, {} B shared",
-                                   k.code == "compiled" ? "compiled by nvcc" : "estimated, not compiled",
-                                   counted(static_cast<std::int64_t>(q.block.count()), "thread"),
-                                   counted(q.registers, "register"), spills, q.shared_bytes));
+  text +=
+      fact("Code",
+           fmt::format(
+               "{}: {}, {} each{}, {}", k.code == "compiled" ? "compiled by nvcc" : "estimated, not compiled",
+               counted(static_cast<std::int64_t>(q.block.count()), "thread"), counted(q.registers, "register"), spills,
+               q.shared_bytes > 0 ? fmt::format("{} B shared", q.shared_bytes) : std::string("no shared memory")));
   text += fact("Time", fmt::format("{} at {} MHz: {:.0f} cycles elapsed, {:.0f} active (mean)", si(k.seconds, "s"),
                                    plain(k.clock_mhz), k.cycles_elapsed_max, k.cycles_active_avg));
   text += fact("Occupancy", fmt::format("{}; {} waves", occupancy_sentence(k.occupancy), plain(k.waves, 3)));

@@ -20,6 +20,8 @@ namespace {
 constexpr std::int64_t kAssumedExtent = 4096;
 constexpr std::int64_t kMaxSplits = 65535;
 constexpr std::int64_t kVectorBytes = 16;
+constexpr std::int64_t kWarpRows = 64;  // mma
+constexpr std::int64_t kWarpColumns = 32;
 constexpr double kLargestFactor = std::numeric_limits<float>::max();
 
 /// An integer flag and the field it goes to.
@@ -94,18 +96,24 @@ Result<void> read_names(const Invocation& invocation, model::TileConfig& c) {
   return {};
 }
 
-/// What one family's tile is cut into means nothing to the other.
+/// The tile of a thread means nothing to tensor cores.
 Result<void> refuse_other_family(const Invocation& invocation, model::Family family) {
-  const bool simt = family == model::Family::kSimt;
-  const std::array<const char*, 3> others =
-      simt ? std::array{"warp-tile", "wm", "wn"} : std::array{"thread-tile", "tm", "tn"};
-  for (const char* flag : others) {
-    if (invocation.has(flag)) {
+  for (const char* flag : {"thread-tile", "tm", "tn"}) {
+    if (family == model::Family::kMma && invocation.has(flag)) {
       return fail(ErrorKind::kUsage, fmt::format("--{} does not go with --family {}", flag, to_string(family)),
-                  simt ? "use --thread-tile, or --family mma with --dtype bf16, f16 or tf32" : "use --warp-tile");
+                  "use --warp-tile");
     }
   }
   return {};
+}
+
+/// What is taken where nothing is said.
+void set_defaults(model::TileConfig& c) {
+  c.vec = c.copy == model::CopyPath::kDirect ? 1 : kVectorBytes / model::element_bytes(c.dtype);
+  if (c.family == model::Family::kMma) {
+    c.wm = kWarpRows;
+    c.wn = kWarpColumns;
+  }
 }
 
 }  // namespace
@@ -119,7 +127,12 @@ std::vector<Flag> problem_flags() {
           {"layout", "AB", "nn, nt, tn or tt: n = stored as written, row-major (default nn)", group, {}, false},
           {"alpha", "X", "factor of the product (default 1)", group, {}, false},
           {"beta", "X", "not 0: C is read as well as written (default 0)", group, {}, false},
-          {"split-k", "N", "parts of K that different CTAs compute, each stored by itself", group, {"split_k_slices"}, false},
+          {"split-k",
+           "N",
+           "parts of K that different CTAs compute, each stored by itself",
+           group,
+           {"split_k_slices"},
+           false},
           {"batch", "N", "independent products", group, {"batch_count"}, false}};
 }
 
@@ -128,7 +141,12 @@ std::vector<Flag> tile_flags() {
   const std::string more = "Kernel";
   return {{"tile", "BMxBNxBK", "tile of a CTA and depth of a K-step (default 128x128x8)", group, {}, false},
           {"thread-tile", "TMxTN", "tile of a thread, SIMT (default 8x8)", group, {}, false},
-          {"warp-tile", "WMxWN", "tile of a warp, mma (default 64x32)", group, {}, false},
+          {"warp-tile",
+           "WMxWN",
+           "tile of a warp (mma: default 64x32; SIMT: default none, threads lie along N over the CTA's tile)",
+           group,
+           {},
+           false},
           {"bm", "N", "the same one by one", group, {"cta_m"}, false},
           {"bn", "N", "", group, {"cta_n"}, false},
           {"bk", "N", "", group, {"cta_k"}, false},
@@ -138,8 +156,15 @@ std::vector<Flag> tile_flags() {
           {"wn", "N", "", group, {}, false},
           {"family", "NAME", "simt or mma (default simt)", more, {}, false},
           {"stages", "N", "buffers in shared memory (default 1)", more, {}, false},
-          {"copy", "PATH", "reg (through registers) or cpasync (default reg)", more, {}, false},
-          {"vec", "N", "elements per global load (default: 16 bytes' worth)", more, {}, false},
+          {"copy",
+           "PATH",
+           "to shared memory: reg (through registers, default) or cpasync; direct: no shared memory, operands straight "
+           "from global memory, BK is what the loop is unrolled by. With --thread-tile 1x1 that is a coalesced kernel "
+           "(--warp-tile 1x32, lanes along N) or a naive one (--warp-tile 32x1, lanes along M)",
+           more,
+           {},
+           false},
+          {"vec", "N", "elements per global load (default: 16 bytes' worth; direct: 1)", more, {}, false},
           {"pad-a", "N", "elements added to each row of A in shared memory", more, {}, false},
           {"pad-b", "N", "the same for B", more, {}, false},
           {"swizzle", "BITS", "0 to 3: bits of the row XORed into the 16-byte chunk", more, {}, false},
@@ -165,7 +190,7 @@ Result<model::TileConfig> tile_from(const Invocation& invocation) {
   if (const auto done = refuse_other_family(invocation, c.family); !done) {
     return tl::unexpected<Error>(done.error());
   }
-  c.vec = kVectorBytes / model::element_bytes(c.dtype);
+  set_defaults(c);
   const std::int64_t most = model::kMaxTileExtent;
   const std::array<IntegerFlag, 14> integers{{{"bm", 1, most, &c.bm},
                                               {"bn", 1, most, &c.bn},

@@ -27,6 +27,7 @@ enum class ResultKind : std::uint8_t {
   kFixed,   ///< ready a fixed number of cycles after issue: stall counts
   kShared,  ///< LDS, LDSM
   kGlobal,  ///< LDG
+  kDirect,  ///< LDG of what products multiply: they wait for it as for LDS
   kSlow,    ///< S2R, LDC
 };
 

@@ -159,7 +159,8 @@ void CodeBuilder::spill(std::int64_t values, std::int64_t loads, std::int64_t st
   std::vector<int> users;
   for (int i = 0; i < next(); ++i) {
     const MemoryOp kind = block_.operations[static_cast<std::size_t>(i)].code.memory;
-    if (kind == MemoryOp::kLoadShared || kind == MemoryOp::kLoadMatrix) {
+    const bool direct = kind == MemoryOp::kLoadGlobal && !uses_shared_memory(c_);
+    if (kind == MemoryOp::kLoadShared || kind == MemoryOp::kLoadMatrix || direct) {
       users.push_back(i);
     }
   }
@@ -264,6 +265,16 @@ Operation CodeBuilder::memory(MemoryOp kind, std::string name, std::int64_t byte
   op.tile = static_cast<int>(slice);
   op.uses.push_back({address_, 0});
   return op;
+}
+
+int CodeBuilder::load_element(const Access& access, std::int64_t slice) {
+  Operation op = memory(MemoryOp::kLoadGlobal, width_name("LDG.E", element_bytes_) + ".CONSTANT", element_bytes_, 2,
+                        slice, access);
+  op.kind = ResultKind::kDirect;
+  op.result = new_value(registers_for(element_bytes_));
+  const int value = op.result;
+  push(std::move(op));
+  return value;
 }
 
 int CodeBuilder::load_fragment(MemoryOp kind, std::string name, std::int64_t bytes, int width, std::int64_t slice,

@@ -33,8 +33,8 @@ class CodeBuilder {
   void wait_groups(std::int64_t left);
   /// After all stores and loads of the block so far; before everything that follows it in shared memory.
   void barrier();
-  /// Values in local memory: `loads` and `stores` of them, spread over the accesses of the block to shared memory,
-  /// which wait for what is loaded.
+  /// Values in local memory: `loads` and `stores` of them, spread over the loads of the block from shared memory
+  /// (direct: from global memory), which wait for what is loaded.
   void spill(std::int64_t values, std::int64_t loads, std::int64_t stores);
   /// Back to the start of the loop; after everything.
   void branch();
@@ -48,6 +48,8 @@ class CodeBuilder {
   /// An access of `bytes` per lane that sends `registers` to the memory pipe.
   [[nodiscard]] Operation memory(isa::MemoryOp kind, std::string name, std::int64_t bytes, int registers,
                                  std::int64_t slice, const Access& access);
+  /// A load of one element from global memory; returns the value.
+  int load_element(const Access& access, std::int64_t slice);
   /// A load from shared memory into `width` registers; returns the value.
   int load_fragment(isa::MemoryOp kind, std::string name, std::int64_t bytes, int width, std::int64_t slice,
                     const Access& access);

@@ -72,11 +72,37 @@ void set_reuse(std::vector<Operation>& operations) {
   }
 }
 
+/// What ptxas 13.0 spends on the addresses of kernels that load straight from global memory (38 of
+/// traces/calibration/ptxas/simt.csv): with one element of an operand across K a 64-bit product for each, else
+/// additions to pointers, two for each step across K and each row along it. A load that may lie outside gets its
+/// address and a zero apart.
+LoopOverhead direct_overhead(const model::TileConfig& config, bool in_bounds) {
+  std::int64_t across = 0, rows_along = 0;
+  for (const bool is_b : {false, true}) {
+    const bool along = model::k_contiguous(config, is_b);
+    across += along ? 0 : 1;
+    rows_along += along ? (is_b ? config.tn : config.tm) : 0;
+  }
+  constexpr double kOutsidePerLoad = 1.7;
+  const double loads = static_cast<double>((config.tm + config.tn) * config.bk);
+  const auto outside = in_bounds ? 0 : static_cast<int>(std::lround(kOutsidePerLoad * loads));
+  if (config.tm * config.tn == 1) {
+    constexpr int kPointers = 5;
+    return {kPointers + outside, 0, static_cast<int>(across * config.bk)};
+  }
+  const double additions =
+      -2.8 + 2.75 * static_cast<double>(across * config.bk) + 2.25 * static_cast<double>(rows_along);
+  return {std::max(0, static_cast<int>(std::lround(additions))) + outside, 0, 0};
+}
+
 }  // namespace
 
-LoopOverhead loop_overhead(const model::TileConfig& config) {
+LoopOverhead loop_overhead(const model::TileConfig& config, bool in_bounds) {
   if (config.family == model::Family::kMma) {
     return mma_loop_overhead(config);
+  }
+  if (!uses_shared_memory(config)) {
+    return direct_overhead(config, in_bounds);
   }
   // A fit on what ptxas 13.0 spends on addresses, buffers and the counter (traces/calibration/ptxas/simt.csv), by
   // copies along K and across it; with a swizzle the fragments' addresses come to it.
@@ -108,17 +134,28 @@ int fragment_budget(const model::TileConfig& config) {
     return mma_fragment_budget(config);
   }
   const auto step = static_cast<int>(config.tm + config.tn);
+  const auto room =
+      static_cast<int>(model::registers_per_thread(config) - config.tm * config.tn) - address_registers(config);
+  if (!uses_shared_memory(config)) {
+    return std::max(step, room);
+  }
   const bool staged = config.stages > 1 && config.copy == model::CopyPath::kRegister;
   const auto staging = static_cast<int>(
       staged ? config.vec * (model::copies_per_thread(config, false) + model::copies_per_thread(config, true)) : 0);
   // The next step's fragments beside the present ones, or more if the registers that ptxas would take leave room.
-  const auto room =
-      static_cast<int>(model::registers_per_thread(config) - config.tm * config.tn) - address_registers(config);
   return std::max(2 * step + staging, room);
 }
 
 int address_registers(const model::TileConfig& config) {
-  return config.family == model::Family::kMma ? kMmaAddressRegisters : config.stages > 1 ? 26 : 18;
+  if (config.family == model::Family::kMma) {
+    return kMmaAddressRegisters;
+  }
+  if (!uses_shared_memory(config)) {
+    constexpr int kLeast = 11;  // and the pointers of rows and columns; the sums lie beside them
+    constexpr std::int64_t kMost = 32;
+    return static_cast<int>(std::min(kMost, kLeast + 2 * (config.tm + config.tn)));
+  }
+  return config.stages > 1 ? 26 : 18;
 }
 
 int assign_registers(const model::TileConfig& config, const std::vector<Value>& values,

@@ -15,7 +15,12 @@ struct LoopOverhead {
   int uniform = 0;
   int wide = 0;  ///< IMAD.WIDE: 64-bit addresses
 };
-[[nodiscard]] LoopOverhead loop_overhead(const model::TileConfig& config);
+/// `in_bounds`: the tiles cover the matrices. Only direct loads cost more where they do not: the copies of a slice are
+/// few.
+[[nodiscard]] LoopOverhead loop_overhead(const model::TileConfig& config, bool in_bounds);
+
+/// Integer operations of one step of K behind the main loop (direct: K is no multiple of BK), the branch back included.
+inline constexpr int kRemainderIntegers = 17;
 
 /// Integer operations in front of the main loop, for indices and addresses.
 [[nodiscard]] int prologue_integers(const model::TileConfig& config);

@@ -33,6 +33,7 @@ int latency(const Operation& op) {
     case ResultKind::kShared:
       return kSharedLatency;
     case ResultKind::kGlobal:
+    case ResultKind::kDirect:
       return kGlobalLatency;
     case ResultKind::kSlow:
       return kSlowLatency;
@@ -202,7 +203,9 @@ class ListScheduler {
         continue;
       }
       first_unblocked = first_unblocked < 0 ? op : first_unblocked;
-      const bool memory = block_.operations[at].code.memory != isa::MemoryOp::kNone;
+      // What products wait a global latency for goes as soon as there are registers.
+      const bool memory = block_.operations[at].code.memory != isa::MemoryOp::kNone &&
+                          block_.operations[at].kind != ResultKind::kDirect;
       const bool too_soon = memory && since_memory_ < kMemoryInterval && product_unblocked && !product_waits;
       if (deadline_[at] <= position && !too_soon && ready_[at] <= cycle_ && (fits(op) || !product_unblocked)) {
         return op;
@@ -278,7 +281,7 @@ class ListScheduler {
     const int wait = known && operation.result >= 0 ? latency(operation) : 1;
     for (const int s : successors_[at]) {
       ready_[static_cast<std::size_t>(s)] = std::max(ready_[static_cast<std::size_t>(s)], cycle_ + wait);
-      if (!options_.early_loads && operation.kind == ResultKind::kShared) {
+      if (!options_.early_loads && (operation.kind == ResultKind::kShared || operation.kind == ResultKind::kDirect)) {
         arrival_[static_cast<std::size_t>(s)] =
             std::max(arrival_[static_cast<std::size_t>(s)], cycle_ + latency(operation));
       }
@@ -310,23 +313,24 @@ class Scoreboards {
   /// As ptxas gives them out in a block.
   explicit Scoreboards(const std::vector<Operation>& operations) {
     const auto has = [&operations](auto&& what) { return std::any_of(operations.begin(), operations.end(), what); };
-    tensor_ = has(is_tensor);
+    const bool tensor = has(is_tensor);
+    shares_last_ = tensor || has([](const Operation& op) { return op.kind == ResultKind::kDirect; });
     // The first one counts the groups of asynchronous copies: who waits for another result must not wait for them.
     const bool copies = has([](const Operation& op) { return op.code.control == isa::ControlOp::kCommitGroup; });
     ranges_.fill(Range{copies ? 1 : 0, isa::kScoreboards, 0});
-    if (tensor_ && has([](const Operation& op) { return op.kind == ResultKind::kGlobal; })) {
+    if (tensor && has([](const Operation& op) { return op.kind == ResultKind::kGlobal; })) {
       // Nor must an HMMA that waits for its fragments wait for the next slice.
       constexpr int kOfFragments = 2;
       ranges_ = {Range{0, kOfFragments, 0}, Range{kOfFragments, isa::kScoreboards, 0}};
     }
   }
-  /// The least used one. Beside HMMAs, where all are in use the last one is shared, so that what is needed soon does
-  /// not wait for what came later.
+  /// The least used one. Beside HMMAs and with direct loads, where all are in use the last one is shared, so that what
+  /// is needed soon does not wait for what came later.
   int take(bool fragment) {
     Range& range = ranges_[fragment ? 0 : 1];
     const auto begin = users_.begin() + range.first;
     auto least = std::min_element(begin, users_.begin() + range.end);
-    least = tensor_ && *least != 0 ? users_.begin() + std::max(range.last, range.first) : least;
+    least = shares_last_ && *least != 0 ? users_.begin() + std::max(range.last, range.first) : least;
     ++*least;
     range.last = static_cast<int>(least - users_.begin());
     return range.last;
@@ -345,7 +349,7 @@ class Scoreboards {
   };
   std::array<int, isa::kScoreboards> users_{};
   std::array<Range, 2> ranges_{};  ///< for fragments, for all else
-  bool tensor_ = false;
+  bool shares_last_ = false;
 };
 
 }  // namespace

@@ -15,9 +15,11 @@ constexpr std::int64_t kFloat = 4;
 
 }  // namespace
 
-void SimtBuilder::multiply(std::int64_t slice) {
+void SimtBuilder::multiply(std::int64_t slice) { multiply(slice, 0, config().bk); }
+
+void SimtBuilder::multiply(std::int64_t slice, std::int64_t first, std::int64_t count) {
   const model::TileConfig& c = config();
-  for (std::int64_t k = 0; k < c.bk; ++k) {
+  for (std::int64_t k = first; k < first + count; ++k) {
     const std::vector<Use> a = fragment(false, k, slice);
     const std::vector<Use> b = fragment(true, k, slice);
     for (std::int64_t i = 0; i < c.tm; ++i) {
@@ -46,6 +48,9 @@ void SimtBuilder::store_c() {
 }
 
 std::vector<Use> SimtBuilder::fragment(bool is_b, std::int64_t k, std::int64_t slice) {
+  if (!uses_shared_memory(config())) {
+    return direct_fragment(is_b, k, slice);
+  }
   const std::int64_t count = is_b ? config().tn : config().tm;
   const std::int64_t width = fragment_width(config(), is_b);
   std::vector<Use> uses;
@@ -55,6 +60,14 @@ std::vector<Use> SimtBuilder::fragment(bool is_b, std::int64_t k, std::int64_t s
     for (std::int64_t e = 0; e < width; ++e) {
       uses.push_back({value, static_cast<int>(e)});
     }
+  }
+  return uses;
+}
+
+std::vector<Use> SimtBuilder::direct_fragment(bool is_b, std::int64_t k, std::int64_t slice) {
+  std::vector<Use> uses;
+  for (std::int64_t part = 0; part < (is_b ? config().tn : config().tm); ++part) {
+    uses.push_back({load_element({AccessKind::kLoadDirect, is_b, k, part, 1}, slice), 0});
   }
   return uses;
 }

@@ -28,7 +28,7 @@ TileAccesses::TileAccesses(const model::TileConfig& config, const model::Problem
   global_[1] = model::global_tile(config, true, leading_b);
   shared_[0] = model::shared_tile_a(config);
   shared_[1] = model::shared_tile_b(config);
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 2 && uses_shared_memory(config); ++i) {
     stage_bytes_[i] = static_cast<std::uint64_t>(shared_[i].bytes());
   }
   shared_base_[0] = kSharedStart;
@@ -59,6 +59,14 @@ TileAccesses::Lane TileAccesses::lane(const Access& access, std::int64_t thread)
                         : model::shared_offset(shared_[which], config_.swizzle, row, column);
       break;
     }
+    case AccessKind::kLoadDirect: {
+      const model::TileElement element =
+          model::direct_element(config_, access.is_b, thread, access.first, access.second);
+      lane.row = static_cast<std::int32_t>(element.row);
+      lane.column = static_cast<std::int32_t>(element.column);
+      lane.offset = (element.row * global_[which].leading + element.column) * element_bytes_;
+      break;
+    }
     case AccessKind::kLoadFragment:
     case AccessKind::kLoadMatrix:
       return fragment_lane(access, thread);
@@ -73,9 +81,8 @@ TileAccesses::Lane TileAccesses::lane(const Access& access, std::int64_t thread)
 TileAccesses::Lane TileAccesses::fragment_lane(const Access& access, std::int64_t thread) const {
   model::TileElement element;
   if (config_.family == model::Family::kSimt) {
-    const std::int64_t columns = config_.bn / config_.tn;
-    const std::int64_t own = access.is_b ? thread % columns * config_.tn : thread / columns * config_.tm;
-    element = {access.first, own + access.second};
+    const model::TileElement sums = model::simt_sum_element(config_, thread);
+    element = {access.first, (access.is_b ? sums.column : sums.row) + access.second};
   } else {
     element = model::mma_fragment_element(config_, access.is_b, thread, access.first, access.second,
                                           access.kind == AccessKind::kLoadMatrix ? access.width : 0);
@@ -86,13 +93,8 @@ TileAccesses::Lane TileAccesses::fragment_lane(const Access& access, std::int64_
 }
 
 TileAccesses::Lane TileAccesses::c_lane(const Access& access, std::int64_t thread) const {
-  model::TileElement corner;
-  if (config_.family == model::Family::kSimt) {
-    const std::int64_t columns = config_.bn / config_.tn;
-    corner = {thread / columns * config_.tm, thread % columns * config_.tn};
-  } else {
-    corner = model::mma_sum_element(config_, thread);
-  }
+  const model::TileElement corner = config_.family == model::Family::kSimt ? model::simt_sum_element(config_, thread)
+                                                                           : model::mma_sum_element(config_, thread);
   Lane lane;
   lane.row = static_cast<std::int32_t>(corner.row + access.first);
   lane.column = static_cast<std::int32_t>(corner.column + access.second);

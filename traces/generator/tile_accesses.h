@@ -15,6 +15,7 @@ enum class AccessKind : std::uint8_t {
   kLoadOperand,   ///< global, into registers
   kCopyOperand,   ///< global to shared, asynchronously
   kStoreOperand,  ///< registers to shared
+  kLoadDirect,    ///< global, one element of a fragment
   kLoadFragment,  ///< shared to registers
   kLoadMatrix,    ///< the same with LDSM
   kStoreC,
@@ -24,7 +25,7 @@ enum class AccessKind : std::uint8_t {
 struct Access {
   AccessKind kind = AccessKind::kLoadOperand;
   bool is_b = false;
-  std::int64_t first = 0;   ///< copy number of the thread; row (mma: depth) of the fragment; row of C
+  std::int64_t first = 0;   ///< copy number of the thread; depth of the fragment; row of C
   std::int64_t second = 0;  ///< element of the copy; first element of the fragment; column of C
   std::int64_t width = 1;   ///< elements; of LDSM: matrices
   friend bool operator==(const Access&, const Access&) = default;
@@ -38,7 +39,7 @@ struct TilePosition {
   std::int64_t k_end = 0;
   std::int64_t batch = 0;
   std::int64_t part = 0;  ///< of K
-  std::int64_t cta = 0;  ///< linear
+  std::int64_t cta = 0;   ///< linear
 };
 
 /// Bytes at which the generated kernel's matrices and shared memory lie. The matrices are aligned to 256 bytes, apart.

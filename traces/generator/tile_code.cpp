@@ -1,6 +1,7 @@
 #include "traces/generator/tile_code.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "model/register_plan.h"
 #include "traces/generator/mma_code.h"
@@ -47,30 +48,10 @@ class Emitter {
   int most_registers_ = 0;
 };
 
+/// One slice of the main loop, through shared memory.
 template <class Builder>
-TileCode make_code(const model::TileConfig& config, TileAccesses& accesses) {
-  Builder build(config, accesses);
-  Emitter emit(config);
-  const LoopOverhead overhead = loop_overhead(config);
-  const int budget = fragment_budget(config);
+void build_slice(const model::TileConfig& config, Builder& build, TileCode& code) {
   const bool async = config.copy == model::CopyPath::kAsync;
-  TileCode& code = emit.code();
-
-  build.start(prologue_integers(config), Builder::kZeroed);
-  if (async && config.stages > 1) {
-    for (std::int64_t s = 0; s + 1 < config.stages; ++s) {
-      build.copy_slice(s);
-    }
-  } else if (!async && config.stages > 1) {
-    build.store_slice(build.load_slice(0), 0);
-    build.barrier();
-  }
-  emit.append(build.take(), kLargestRegisterCount);
-
-  code.loop_begin = emit.size();
-  build.integers(overhead.wide, 1, Pipe::kFmaWide, "IMAD.WIDE");
-  build.integers(overhead.integers, 2);
-  build.integers(overhead.uniform, 2, Pipe::kUniform, "UIADD3");
   if (config.stages == 1) {
     if (async) {
       build.barrier();
@@ -95,6 +76,49 @@ TileCode make_code(const model::TileConfig& config, TileAccesses& accesses) {
     build.barrier();
     code.peeled = 1;
   }
+}
+
+/// Direct loads where K is no multiple of BK: the steps that are left go one by one behind the loop.
+void append_remainder(const model::TileConfig& config, const model::Problem& problem, SimtBuilder& build, Emitter& emit,
+                      int budget) {
+  const std::int64_t steps = problem.split_k == 1 ? problem.k % config.bk : 0;
+  for (std::int64_t k = 0; k < steps; ++k) {
+    build.integers(kRemainderIntegers, 2);
+    build.multiply(0, k, 1);
+    emit.append(build.take(), budget);
+  }
+  emit.code().peeled = steps != 0 ? 1 : 0;
+}
+
+template <class Builder>
+TileCode make_code(const model::TileConfig& config, TileAccesses& accesses) {
+  Builder build(config, accesses);
+  Emitter emit(config);
+  const LoopOverhead overhead = loop_overhead(config, accesses.in_bounds());
+  const int budget = fragment_budget(config);
+  const bool async = config.copy == model::CopyPath::kAsync;
+  TileCode& code = emit.code();
+
+  build.start(prologue_integers(config), Builder::kZeroed);
+  if (async && config.stages > 1) {
+    for (std::int64_t s = 0; s + 1 < config.stages; ++s) {
+      build.copy_slice(s);
+    }
+  } else if (config.copy == model::CopyPath::kRegister && config.stages > 1) {
+    build.store_slice(build.load_slice(0), 0);
+    build.barrier();
+  }
+  emit.append(build.take(), kLargestRegisterCount);
+
+  code.loop_begin = emit.size();
+  build.integers(overhead.wide, 1, Pipe::kFmaWide, "IMAD.WIDE");
+  build.integers(overhead.integers, 2);
+  build.integers(overhead.uniform, 2, Pipe::kUniform, "UIADD3");
+  if (uses_shared_memory(config)) {
+    build_slice(config, build, code);
+  } else {
+    build.multiply(0);
+  }
   const model::Spill spill = model::spill_of(config);
   build.spill(spill.registers, spill.loads_per_k_step, spill.stores_per_k_step);
   build.branch();
@@ -105,6 +129,11 @@ TileCode make_code(const model::TileConfig& config, TileAccesses& accesses) {
   if (code.peeled != 0) {
     build.multiply(0);
     emit.append(build.take(), budget);
+  }
+  if constexpr (std::is_same_v<Builder, SimtBuilder>) {
+    if (!uses_shared_memory(config)) {
+      append_remainder(config, accesses.problem(), build, emit, budget);
+    }
   }
   build.store_c();
   emit.append(build.take(), kLargestRegisterCount);

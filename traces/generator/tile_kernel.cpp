@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/waves.h"
 #include "traces/generator/tile_accesses.h"
 #include "traces/generator/tile_code.h"
 
@@ -15,24 +16,6 @@ using generator::AccessKind;
 using generator::TileAccesses;
 using generator::TileCode;
 using generator::TilePosition;
-
-/// Tile row and column of a CTA under a raster order: as the project's kernels do it.
-std::pair<std::int64_t, std::int64_t> tile_of(std::int64_t rank, std::int64_t tiles_m, std::int64_t tiles_n,
-                                              const model::Raster& raster) {
-  switch (raster.kind) {
-    case model::RasterKind::kAlongN:
-      return {rank / tiles_n, rank % tiles_n};
-    case model::RasterKind::kAlongM:
-      return {rank % tiles_m, rank / tiles_m};
-    case model::RasterKind::kGroup:
-      break;
-  }
-  const std::int64_t rows = std::min(raster.group, tiles_m);
-  const std::int64_t first = rank / (rows * tiles_n) * rows;
-  const std::int64_t height = std::min(tiles_m - first, rows);
-  const std::int64_t inside = rank % (rows * tiles_n);
-  return {first + inside % height, inside / height};
-}
 
 }  // namespace
 
@@ -57,7 +40,7 @@ struct TileKernel::Impl {
   [[nodiscard]] TilePosition position(std::uint64_t cta) const {
     const std::int64_t tiles = tiles_m * tiles_n;
     const auto id = static_cast<std::int64_t>(cta);
-    const auto [row, column] = tile_of(id % tiles, tiles_m, tiles_n, config().raster);
+    const auto [row, column] = model::tile_of_rank(config().raster, id % tiles, tiles_m, tiles_n);
     TilePosition at;
     at.row = row * config().bm;
     at.column = column * config().bn;

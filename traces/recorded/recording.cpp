@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
@@ -177,8 +179,14 @@ model::TileConfig read_configuration(Reader& reader) {
   c.bm = reader.integer("bm", 1, kMostTile);
   c.bn = reader.integer("bn", 1, kMostTile);
   c.bk = reader.integer("bk", 1, kMostTile);
-  (mma ? c.wm : c.tm) = reader.integer(mma ? "wm" : "tm", 1, kMostTile);
-  (mma ? c.wn : c.tn) = reader.integer(mma ? "wn" : "tn", 1, kMostTile);
+  if (!mma) {
+    c.tm = reader.integer("tm", 1, kMostTile);
+    c.tn = reader.integer("tn", 1, kMostTile);
+  }
+  if (mma || reader.has("wm") || reader.has("wn")) {
+    c.wm = reader.integer("wm", mma ? 1 : 0, kMostTile);
+    c.wn = reader.integer("wn", mma ? 1 : 0, kMostTile);
+  }
   c.stages = reader.integer("stages", 1, kMostTile);
   c.vec = reader.integer("vec", 1, 16);
   c.pad_a = reader.integer("pad_a", 0, kMostTile);
@@ -391,11 +399,21 @@ Result<void> check_code(const RecordedCode& code) {
   return {};
 }
 
+std::string form_of(const Recording& recording) {
+  if (!recording.configuration || recording.configuration->family != model::Family::kSimt) {
+    return "";
+  }
+  if (!model::uses_shared_memory(*recording.configuration)) {
+    return "direct";
+  }
+  return model::has_warp_tiles(*recording.configuration) ? "warp tiles" : "";
+}
+
 std::vector<Part> split(const std::vector<Recording>& recordings) {
-  std::map<std::pair<std::string, std::string>, std::vector<std::pair<std::string, std::size_t>>> groups;
+  std::map<std::array<std::string, 3>, std::vector<std::pair<std::string, std::size_t>>> groups;
   for (std::size_t i = 0; i < recordings.size(); ++i) {
     const Recording& r = recordings[i];
-    groups[{r.family, r.dtype}].emplace_back(sha256(std::as_bytes(std::span(r.name))), i);
+    groups[{r.family, r.dtype, form_of(r)}].emplace_back(sha256(std::as_bytes(std::span(r.name))), i);
   }
   std::vector<Part> parts(recordings.size(), Part::kDevelopment);
   for (auto& [key, members] : groups) {

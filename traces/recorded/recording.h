@@ -76,8 +76,12 @@ struct Recording {
 /// Development is studied kernel by kernel; locked is only scored as a whole.
 enum class Part { kDevelopment, kLocked };
 
-/// The part of each recording: of every family and data type, in the order of the SHA-256 of the names, each third one
-/// is locked.
+/// What a kernel of the SIMT family does otherwise than the first that were recorded: "direct" (no shared memory),
+/// "warp tiles", else empty. Other families have one form.
+[[nodiscard]] std::string form_of(const Recording& recording);
+
+/// The part of each recording: of every family, data type and form, in the order of the SHA-256 of the names, each
+/// third one is locked. Kernels of a form of their own leave the parts of the others as they are.
 [[nodiscard]] std::vector<Part> split(const std::vector<Recording>& recordings);
 
 }  // namespace tilesim::traces
