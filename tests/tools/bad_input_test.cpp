@@ -80,7 +80,8 @@ TEST_CASE("run refuses an illegal tile in the words of check", "[cli]") {
 }
 
 TEST_CASE("run refuses what it cannot generate, and flags that it does not know", "[cli]") {
-  require_refused({"run", "--family", "mma", "--tile", "128x128x32"}, {"Tensor cores", "f32", "--dtype tf32"});
+  require_refused({"run", "--family", "mma", "--tile", "128x128x32", "--dtype", "f32"},
+                  {"Tensor cores", "f32", "--dtype tf32"});
   require_refused({"run", "--smem", "100"}, {"--smem"});
   require_refused({"run", "--stagse", "2"}, {"--stagse", "did you mean '--stages'"});
   require_refused({"run", "--carveout", "5000"}, {"--carveout 5000", "1024"});

@@ -123,6 +123,17 @@ TEST_CASE("run of a tensor-core kernel speaks of its pipe, its clock, its sums a
   }
 }
 
+TEST_CASE("--family mma alone is legal: bf16, a step of 32, warp tiles of 64x32", "[cli]") {
+  const ProcessResult result = tilesim({"check", "--family", "mma", "--json", "-"});
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  const auto json = nlohmann::json::parse(result.out);
+  CHECK(json["problem"]["dtype"] == "bf16");
+  CHECK(json["kernel"]["bk"] == 32);
+  CHECK(json["kernel"]["wm"] == 64);
+  CHECK(json["kernel"]["wn"] == 32);
+}
+
 TEST_CASE("run fits a screen whatever the configuration", "[cli]") {
   for (const auto& more : std::vector<std::vector<std::string>>{
            {"--tile", "128x128x8", "--thread-tile", "8x8", "--m", "130", "--n", "2052", "--k", "40"},

@@ -16,7 +16,8 @@ namespace tilesim::reports {
 namespace {
 
 constexpr std::size_t kScreenLines = 40;
-constexpr double kSmallPart = 0.01;  ///< of the time; smaller parts are summed up on the screen
+constexpr double kSmallPart = 0.01;    ///< of the time; smaller parts are summed up on the screen
+constexpr double kLargestSmall = 0.1;  ///< of the time; larger ones are shown even if the screen does not hold them
 constexpr int kGapBar = 20;
 constexpr std::size_t kNamedWaits = 3;
 
@@ -147,13 +148,21 @@ std::string run_verdict(const app::RunResult& r) {
 }
 
 std::string run_text(const app::RunResult& r, bool problem_assumed, const cli::Palette& palette) {
-  const std::string head = palette.bold(paragraph("", run_verdict(r), kScreenLine)) + "\n" +
-                           fact_lines(r, problem_assumed) + "\n" + gap_lines(r.gap, kSmallPart, palette) + "\n";
+  const std::string facts =
+      palette.bold(paragraph("", run_verdict(r), kScreenLine)) + "\n" + fact_lines(r, problem_assumed) + "\n";
   const std::string foot = fact("Trust", r.trust.sentence + ".") + fact("Simulated", kernel_coverage(r.kernel));
-  const std::size_t used = lines_of(head) + lines_of(foot) + 1;
-  const std::size_t room = used < kScreenLines ? kScreenLines - used : 0;
-  const std::string troubles = trouble_lines(r.troubleshooting, room, palette);
-  return head + troubles + (troubles.empty() ? "" : "\n") + foot;
+  std::string text;
+  for (double smallest = kSmallPart; smallest <= kLargestSmall; smallest += kSmallPart) {
+    const std::string head = facts + gap_lines(r.gap, smallest, palette) + "\n";
+    const std::size_t used = lines_of(head) + lines_of(foot) + 1;
+    const std::size_t room = used < kScreenLines ? kScreenLines - used : 0;
+    const std::string troubles = trouble_lines(r.troubleshooting, room, palette);
+    text = head + troubles + (troubles.empty() ? "" : "\n") + foot;
+    if (lines_of(text) <= kScreenLines) {
+      break;
+    }
+  }
+  return text;
 }
 
 std::string run_sheet_text(const app::RunResult& r, const cli::Palette& palette) {

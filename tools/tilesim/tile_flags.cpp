@@ -22,6 +22,7 @@ constexpr std::int64_t kMaxSplits = 65535;
 constexpr std::int64_t kVectorBytes = 16;
 constexpr std::int64_t kWarpRows = 64;  // mma
 constexpr std::int64_t kWarpColumns = 32;
+constexpr std::int64_t kMmaDepth = 32;
 constexpr double kLargestFactor = std::numeric_limits<float>::max();
 
 /// An integer flag and the field it goes to.
@@ -108,11 +109,15 @@ Result<void> refuse_other_family(const Invocation& invocation, model::Family fam
 }
 
 /// What is taken where nothing is said.
-void set_defaults(model::TileConfig& c) {
+void set_defaults(const Invocation& invocation, model::TileConfig& c) {
+  if (c.family == model::Family::kMma && !invocation.has("dtype")) {
+    c.dtype = model::DataType::kBf16;
+  }
   c.vec = c.copy == model::CopyPath::kDirect ? 1 : kVectorBytes / model::element_bytes(c.dtype);
   if (c.family == model::Family::kMma) {
     c.wm = kWarpRows;
     c.wn = kWarpColumns;
+    c.bk = kMmaDepth;
   }
 }
 
@@ -123,7 +128,7 @@ std::vector<Flag> problem_flags() {
   return {{"m", "N", "rows of C (default: 4096 for all three)", group, {}, false},
           {"n", "N", "columns of C", group, {}, false},
           {"k", "N", "depth of the product", group, {}, false},
-          {"dtype", "TYPE", "f32, tf32, f16 or bf16 (default f32)", group, {}, false},
+          {"dtype", "TYPE", "f32, tf32, f16 or bf16 (default f32; --family mma: bf16)", group, {}, false},
           {"layout", "AB", "nn, nt, tn or tt: n = stored as written, row-major (default nn)", group, {}, false},
           {"alpha", "X", "factor of the product (default 1)", group, {}, false},
           {"beta", "X", "not 0: C is read as well as written (default 0)", group, {}, false},
@@ -139,7 +144,12 @@ std::vector<Flag> problem_flags() {
 std::vector<Flag> tile_flags() {
   const std::string group = "Tile";
   const std::string more = "Kernel";
-  return {{"tile", "BMxBNxBK", "tile of a CTA and depth of a K-step (default 128x128x8)", group, {}, false},
+  return {{"tile",
+           "BMxBNxBK",
+           "tile of a CTA and depth of a K-step (default 128x128x8; mma: 128x128x32)",
+           group,
+           {},
+           false},
           {"thread-tile", "TMxTN", "tile of a thread, SIMT (default 8x8)", group, {}, false},
           {"warp-tile",
            "WMxWN",
@@ -190,7 +200,7 @@ Result<model::TileConfig> tile_from(const Invocation& invocation) {
   if (const auto done = refuse_other_family(invocation, c.family); !done) {
     return tl::unexpected<Error>(done.error());
   }
-  set_defaults(c);
+  set_defaults(invocation, c);
   const std::int64_t most = model::kMaxTileExtent;
   const std::array<IntegerFlag, 14> integers{{{"bm", 1, most, &c.bm},
                                               {"bn", 1, most, &c.bn},
@@ -217,18 +227,16 @@ Result<model::TileConfig> tile_from(const Invocation& invocation) {
   return c;
 }
 
-Result<ProblemChoice> problem_from(const Invocation& invocation) {
+Result<ProblemChoice> problem_from(const Invocation& invocation, model::DataType dtype) {
   ProblemChoice choice;
   model::Problem& p = choice.problem;
+  p.dtype = dtype;
   const std::array<IntegerFlag, 5> integers{{{"m", 1, model::kMaxProblemExtent, &p.m},
                                              {"n", 1, model::kMaxProblemExtent, &p.n},
                                              {"k", 1, model::kMaxProblemExtent, &p.k},
                                              {"split-k", 1, kMaxSplits, &p.split_k},
                                              {"batch", 1, kMaxSplits, &p.batch}}};
   if (const auto done = read_integers(invocation, integers); !done) {
-    return tl::unexpected<Error>(done.error());
-  }
-  if (const auto done = read_name(invocation, "dtype", model::parse_data_type, p.dtype); !done) {
     return tl::unexpected<Error>(done.error());
   }
   for (const auto& [flag, field] : {std::pair{"alpha", &p.alpha}, std::pair{"beta", &p.beta}}) {
@@ -258,7 +266,7 @@ Result<TileQuestion> tile_question_from(const Invocation& invocation) {
   if (!config) {
     return tl::unexpected<Error>(config.error());
   }
-  const auto problem = problem_from(invocation);
+  const auto problem = problem_from(invocation, config->dtype);
   if (!problem) {
     return tl::unexpected<Error>(problem.error());
   }

@@ -18,8 +18,8 @@ namespace tilesim::cli {
 /// True if any flag of tile_flags() was given.
 [[nodiscard]] bool has_tile(const Invocation& invocation);
 
-/// The configuration; what is not given has the defaults of model::TileConfig, but `vec` fills 16 bytes. Legality is
-/// another matter. Errors name flag and value.
+/// The configuration; what is not given has the defaults of model::TileConfig, but `vec` fills 16 bytes, and mma
+/// kernels are bf16 with K-steps of 32. Legality is another matter. Errors name flag and value.
 [[nodiscard]] Result<model::TileConfig> tile_from(const Invocation& invocation);
 
 struct ProblemChoice {
@@ -27,7 +27,7 @@ struct ProblemChoice {
   bool assumed = false;  ///< no size was given: 4096 x 4096 x 4096
 };
 /// The problem; sizes of 1 to 2^31-1, all three or none of them.
-[[nodiscard]] Result<ProblemChoice> problem_from(const Invocation& invocation);
+[[nodiscard]] Result<ProblemChoice> problem_from(const Invocation& invocation, model::DataType dtype);
 
 /// What is asked about a tile configuration.
 struct TileQuestion {
