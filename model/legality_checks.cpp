@@ -21,6 +21,10 @@ constexpr std::int64_t kMaxPad = 1024;
 constexpr std::int64_t kMaxSwizzleBits = 3;
 constexpr std::int64_t kMatrixRowBytes = 16;  // LDSM row, widest access of a lane
 constexpr std::int64_t kLeastRegisterCap = 16;
+/// Loads and multiply-adds of a main loop without shared memory, and steps of K in it: the code has no other bound, and
+/// compilers and simulators take minutes for more. 128 KB are as much as the instruction caches of an SM hold.
+constexpr std::int64_t kMostUnrolled = 8192;
+constexpr std::int64_t kMostUnrolledSteps = 256;
 
 class Checker {
  public:
@@ -201,6 +205,16 @@ void Checker::direct() {
     illegal("stages",
             fmt::format("--copy direct has no buffers in shared memory, so there are not {}.", config_.stages),
             "Use --stages 1, or --copy reg or cpasync.");
+  }
+  const std::int64_t step = config_.tm * config_.tn + config_.tm + config_.tn;
+  const std::int64_t most = std::min(kMostUnrolledSteps, std::max<std::int64_t>(1, kMostUnrolled / step));
+  if (config_.bk > most) {
+    illegal(
+        "unroll",
+        fmt::format("With --copy direct the main loop is unrolled by BK = {}, {} loads and multiply-adds each: {} is "
+                    "the most.",
+                    config_.bk, step, most),
+        fmt::format("Use --bk {} or less, or --copy reg or cpasync.", most));
   }
   if (config_.vec != 1) {
     illegal("copy", fmt::format("--copy direct loads element by element, not {} at a time.", config_.vec),

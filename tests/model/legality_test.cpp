@@ -83,6 +83,17 @@ TEST_CASE("Legality: direct loads have no buffers, vectors, padding or swizzle")
     check_refused(other, kSquare, gpu, wrong.rule);
     CHECK(check(other, kSquare, gpu).findings[0].message.find(wrong.what) != std::string::npos);
   }
+  TileConfig unrolled = config;
+  unrolled.bk = 256;
+  CHECK(check(unrolled, kSquare, gpu).legal());
+  unrolled.bk = 257;
+  check_refused(unrolled, kSquare, gpu, "unroll");
+  unrolled.bm = unrolled.bn = 128;
+  unrolled.tm = unrolled.tn = 8;
+  unrolled.bk = 102;  // of 64 products and 16 loads: 8,160
+  CHECK(check(unrolled, kSquare, gpu).legal());
+  unrolled.bk = 103;
+  check_refused(unrolled, kSquare, gpu, "unroll");
   TileConfig tensor = mma_tile(128, 128, 32, 64, 32, 1);
   tensor.copy = CopyPath::kDirect;
   check_refused(tensor, problem_of(4096, 4096, 4096, DataType::kF16), gpu, "copy");
