@@ -1,7 +1,6 @@
 """kernels/runner without nvcc, GPU and ncu: programs that stand in for them say what they are asked and answer from a rule, so
 that what reaches the records can be computed."""
 import csv
-import dataclasses
 import hashlib
 import json
 import os
@@ -367,21 +366,12 @@ class Session(unittest.TestCase):
 
 
 class Shipped(unittest.TestCase):
-    """traces/recorded/h200 holds all that the set asks for, but for kernels that no GPU has run yet."""
+    """traces/recorded/h200 holds all that the set asks for."""
 
     FOLDER = os.path.join(ROOT, 'traces', 'recorded', 'h200')
-    NOT_YET = 'simt_*_d_*,simt_*_w*'
-
-    def recorded(self):
-        """The set without those."""
-        chosen = recorded_set.read_set()
-        missing = [kernel for kernel in chosen.only(self.NOT_YET).kernels if records.read(self.FOLDER, kernel.name) is None]
-        self.assertIn(len(missing), (0, 13))  # all or none: measured together
-        return dataclasses.replace(chosen, kernels=[kernel for kernel in chosen.kernels if kernel.name not in
-                                                    {kernel.name for kernel in missing}])
 
     def test_every_launch_was_measured_and_right(self):
-        chosen = self.recorded()
+        chosen = recorded_set.read_set()
         few, others = measuring.metric_names('light'), measuring.metric_names('counters')
         for launch in chosen.launches() + chosen.scan_launches():
             record = records.read(self.FOLDER, launch.kernel.name)
@@ -396,7 +386,7 @@ class Shipped(unittest.TestCase):
                 self.assertEqual([name for name in others if name not in run['metrics']], [], where)
 
     def test_nothing_else_lies_there(self):
-        names = {kernel.name for kernel in self.recorded().kernels}
+        names = {kernel.name for kernel in recorded_set.read_set().kernels}
         files = {name for name in os.listdir(self.FOLDER) if name != 'README.md'}
         self.assertEqual({name.split('.')[0] for name in files}, names)
         codes = [code['code'] for name in names for code in records.read(self.FOLDER, name)['codes'].values()]
@@ -405,7 +395,7 @@ class Shipped(unittest.TestCase):
 
     @needs_zstd
     def test_codes_are_those_that_ran(self):
-        for kernel in self.recorded().kernels:
+        for kernel in recorded_set.read_set().kernels:
             for code in records.read(self.FOLDER, kernel.name)['codes'].values():
                 unpacked = subprocess.run(['zstd', '-dc', os.path.join(self.FOLDER, code['code'])], capture_output=True,
                                           check=True).stdout
