@@ -356,7 +356,7 @@ TEST_CASE("Property: the nearest legal choice is legal, and nothing crashes on a
     config.family = *rc::gen::element(Family::kSimt, Family::kMma);
     config.dtype = *rc::gen::element(DataType::kF32, DataType::kTf32, DataType::kF16, DataType::kBf16);
     config.layout = *rc::gen::element(Layout::kNN, Layout::kNT, Layout::kTN, Layout::kTT);
-    config.copy = *rc::gen::element(CopyPath::kRegister, CopyPath::kAsync);
+    config.copy = *rc::gen::element(CopyPath::kRegister, CopyPath::kAsync, CopyPath::kDirect);
     for (auto member : {&TileConfig::bm, &TileConfig::bn, &TileConfig::bk, &TileConfig::tm, &TileConfig::tn,
                         &TileConfig::wm, &TileConfig::wn, &TileConfig::stages, &TileConfig::vec}) {
       config.*member = extent();
