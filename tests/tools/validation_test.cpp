@@ -120,6 +120,9 @@ TEST_CASE("groups: scores by family and type, order by shape from 12 configurati
   CHECK(locked.ranks[0].regret.value == Approx(1.1));
   // Eleven are not ranked.
   CHECK(summarise(locked_rows(11), kElapsed)[0].ranks.empty());
+  std::vector<ValidationRow> mixed = locked_rows(12);
+  mixed.front().form = traces::kDirectForm;  // no candidate beside the other 11
+  CHECK(summarise(mixed, kElapsed)[0].ranks.empty());
 }
 
 TEST_CASE("names of locked runs stay inside", "[unit]") {

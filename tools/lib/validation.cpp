@@ -98,6 +98,7 @@ ValidationRow row_of(const traces::Recording& recording, const traces::RecordedR
   row.name = recording.name;
   row.family = recording.family;
   row.dtype = recording.dtype;
+  row.form = traces::form_of(recording);
   row.shape = {run.problem.m, run.problem.n, run.problem.k};
   row.split_k = run.problem.split_k;
   row.part = part;

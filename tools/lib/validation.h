@@ -51,6 +51,7 @@ struct ValidationRow {
   std::string name;
   std::string family;
   std::string dtype;
+  std::string form;  ///< as traces::form_of() says
   Shape shape{};
   std::int64_t split_k = 1;
   traces::Part part = traces::Part::kDevelopment;

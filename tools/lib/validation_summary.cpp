@@ -20,6 +20,12 @@ std::string extents_text(const ValidationRow& row) {
 
 std::string family_text(const ValidationRow& row) { return row.family + " " + row.dtype; }
 
+/// What one chooses among: one shape, type and family. Kernels without shared memory, many times slower than the
+/// others, would only add pairs that nobody gets wrong; they are ranked among themselves.
+std::string candidates_text(const ValidationRow& row) {
+  return family_text(row) + (row.form == traces::kDirectForm ? " direct " : " ") + extents_text(row);
+}
+
 /// The text without the words that hold the name: paths of its files, and the name itself.
 std::string without_name(const std::string& text, const std::string& name) {
   if (name.empty()) {
@@ -65,7 +71,7 @@ void add_ranks(const std::vector<const ValidationRow*>& rows, const std::string&
   Groups groups;
   for (const ValidationRow* row : rows) {
     if (auto sample = sample_of(*row, metric)) {
-      groups[family_text(*row) + " " + extents_text(*row)].push_back(std::move(*sample));
+      groups[candidates_text(*row)].push_back(std::move(*sample));
     }
   }
   for (const auto& [group, samples] : groups) {

@@ -404,7 +404,7 @@ std::string form_of(const Recording& recording) {
     return "";
   }
   if (!model::uses_shared_memory(*recording.configuration)) {
-    return "direct";
+    return kDirectForm;
   }
   return model::has_warp_tiles(*recording.configuration) ? "warp tiles" : "";
 }

@@ -76,7 +76,8 @@ struct Recording {
 /// Development is studied kernel by kernel; locked is only scored as a whole.
 enum class Part { kDevelopment, kLocked };
 
-/// What a kernel of the SIMT family does otherwise than the first that were recorded: "direct" (no shared memory),
+inline constexpr const char* kDirectForm = "direct";
+/// What a kernel of the SIMT family does otherwise than the first that were recorded: kDirectForm (no shared memory),
 /// "warp tiles", else empty. Other families have one form.
 [[nodiscard]] std::string form_of(const Recording& recording);
 
