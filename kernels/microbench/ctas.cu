@@ -24,19 +24,36 @@ __global__ void spin(uint32_t cycles, Life* lives) {
   if (threadIdx.x == 0) *mine = {start, end, sm, 0};
 }
 
-// The same as measured before: all warps are over, and 40 bytes go out behind the last clock.
-__global__ void spin_and_tell(uint32_t cycles, Life* lives, uint64_t* more) {
+// Nothing is stored at the end, which the caller knows within a trip of the loop: a CTA that stored is over when the L2
+// has answered.
+__global__ void spin_quietly(uint32_t cycles, Life* lives) {
   const uint32_t start = now();
+  if (threadIdx.x >= 32) return;
+  if (threadIdx.x == 0) lives[blockIdx.x] = {start, start + cycles, sm_id(), 0};
   while (now() - start < cycles) {
+  }
+}
+
+// As measured before: all warps are over; the address of the CTA's 40 bytes and five stores lie behind the last clock.
+struct Told {
+  uint32_t sm, unused;
+  uint64_t start_ns, start, end, end_ns;
+};
+
+__global__ void spin_and_tell(uint32_t cycles, Told* lives) {
+  const uint64_t start = now64(), start_ns = nanoseconds();
+  while (now64() - start < cycles) {
   }
   __syncthreads();
   if (threadIdx.x != 0) return;
-  const uint32_t sm = sm_id();
-  const uint64_t ns = nanoseconds();
-  const uint32_t end = now();
-  lives[blockIdx.x] = {start, end, sm, 0};
-#pragma unroll
-  for (int i = 0; i < 3; i++) more[blockIdx.x * 3 + i] = ns;
+  Told told;
+  told.sm = sm_id();
+  told.unused = 0;
+  told.start_ns = start_ns;
+  told.start = start;
+  told.end_ns = nanoseconds();
+  told.end = now64();
+  lives[blockIdx.x] = told;
 }
 
 // Ends at once, but not before a look at its arguments.
@@ -125,30 +142,47 @@ Placement placement(const std::vector<Life>& lives, size_t resident) {
 
 void turnaround() {
   constexpr int kCtas = 1024;
+  constexpr uint32_t kSpin = 20000;
+  constexpr double kTrip = 40;  // cycles of the loop, about
   Life* device = device_array<Life>(kCtas);
-  uint64_t* more = device_array<uint64_t>(3 * kCtas);
-  CHECK(cudaFuncSetAttribute(spin, cudaFuncAttributeMaxDynamicSharedMemorySize, kOneCtaPerSm));
-  CHECK(cudaFuncSetAttribute(spin_and_tell, cudaFuncAttributeMaxDynamicSharedMemorySize, kOneCtaPerSm));
-  const auto turnarounds = [&](size_t resident) {
-    CHECK(cudaDeviceSynchronize());
-    return placement(to_host(device, kCtas), resident);
-  };
+  Told* telling = device_array<Told>(kCtas);
+  for (const void* kernel : {reinterpret_cast<const void*>(spin), reinterpret_cast<const void*>(spin_quietly),
+                             reinterpret_cast<const void*>(spin_and_tell)})
+    CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kOneCtaPerSm));
   for (int resident : {1, 2, 4}) {
     for (int threads : {128, 256}) {
-      std::vector<double> medians, telling, second;
+      const int shared = kOneCtaPerSm / resident;
+      std::vector<double> medians, quiet, told, second;
+      const auto add_median = [](const std::vector<double>& values, std::vector<double>& to) {
+        if (!values.empty()) to.push_back(median(values));
+      };
       for (int i = -1; i < kRepeats; i++) {
-        spin<<<kCtas, threads, kOneCtaPerSm / resident>>>(20000, device);
-        const Placement p = turnarounds(size_t(resident));
-        spin_and_tell<<<kCtas, threads, kOneCtaPerSm / resident>>>(20000, device, more);
-        const Placement told = turnarounds(size_t(resident));
+        spin<<<kCtas, threads, shared>>>(kSpin, device);
+        CHECK(cudaDeviceSynchronize());
+        auto lives = to_host(device, kCtas);
+        std::vector<double> beyond;  // the loop ends somewhat later than it may
+        for (const Life& life : lives) beyond.push_back(double(life.end - life.start - kSpin));
+        const Placement p = placement(lives, size_t(resident));
+        spin_quietly<<<kCtas, threads, shared>>>(kSpin, device);
+        CHECK(cudaDeviceSynchronize());
+        lives = to_host(device, kCtas);
+        for (Life& life : lives) life.end += uint32_t(median(beyond));
+        const Placement silent = placement(lives, size_t(resident));
+        spin_and_tell<<<kCtas, threads, shared>>>(kSpin, telling);
+        CHECK(cudaDeviceSynchronize());
+        lives.clear();
+        for (const Told& t : to_host(telling, kCtas)) lives.push_back({uint32_t(t.start), uint32_t(t.end), t.sm, 0});
+        const Placement before = placement(lives, size_t(resident));
         if (i < 0) continue;
-        if (!p.turnaround.empty()) medians.push_back(median(p.turnaround));
-        if (!told.turnaround.empty()) telling.push_back(median(told.turnaround));
-        if (!p.second.empty()) second.push_back(median(p.second));
+        add_median(p.turnaround, medians);
+        add_median(silent.turnaround, quiet);
+        add_median(before.turnaround, told);
+        add_median(p.second, second);
       }
       const std::string ctas = text("%d per SM of %d threads; ", resident, threads);
       row("cta_turnaround", ctas + "median", medians, "cycles");
-      row("cta_turnaround", ctas + "40 bytes stored behind the last clock; median", telling, "cycles");
+      row("cta_turnaround", ctas + "nothing stored; median", quiet, "cycles", kTrip);
+      row("cta_turnaround", ctas + "40 bytes stored behind the last clock; median", told, "cycles");
       row("cta_second", ctas + "same placement pass; median", second, "cycles");
     }
   }
