@@ -51,6 +51,12 @@ class TimingWheel {
     return far;
   }
 
+  /// True if events of the cycle that ran last are left, which were added after it had handed out its events.
+  [[nodiscard]] bool left_over() const {
+    const std::size_t s = slot(now_);
+    return (occupied_[s / 64] >> (s % 64) & 1U) != 0;
+  }
+
   /// Hands every event of cycle `time` to `handle` in order, including those that handlers add for the same cycle. Time
   /// never goes back; cycles passed over must be empty.
   template <class Handler>

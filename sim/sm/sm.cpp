@@ -74,17 +74,19 @@ void Sm::run_until(Cycle end) {
     for (; next_cycle_ < end && shared_.error == nullptr; ++next_cycle_) {
       lsu_wake_ = next_cycle_;
       sub_wake_.fill(next_cycle_);
-      run_cycle(next_cycle_);
+      do {  // again for what units without latency have added to the cycle
+        run_cycle(next_cycle_);
+      } while (events_.left_over() && shared_.error == nullptr);
     }
     return;
   }
   for (Cycle now = next_time(); now < end && shared_.error == nullptr;) {
     run_cycle(now);
-    now = wakes_at(now + 1) ? now + 1 : next_time();
+    now = wakes_at(now + 1) && !events_.left_over() ? now + 1 : next_time();
   }
 }
 
-/// True if a unit runs at `time` anyway: then nothing can be due before.
+/// True if a unit runs at `time` anyway.
 bool Sm::wakes_at(Cycle time) const {
   bool wakes = lsu_wake_ == time;
   for (int sub = 0; sub < load_.sub_partitions; ++sub) {

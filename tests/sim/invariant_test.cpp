@@ -125,6 +125,29 @@ TEST_CASE("the same input gives the same result, with and without a listener") {
   CHECK(a.result.elapsed_cycles == b.result.elapsed_cycles);
 }
 
+TEST_CASE("the two engines agree on a machine whose units answer in the same cycle") {
+  auto gpu = model::find_gpu_spec("h200");
+  REQUIRE(gpu.has_value());
+  for (const char* key : {"barrier.base_cycles", "barrier.cycles_per_warp", "barrier.register_cycles",
+                          "barrier.release_cycles", "barrier.release_skew_cycles", "cta.launch_cycles",
+                          "cta.second_cta_cycles", "icache.cold_latency", "pipe.constant_miss_latency"}) {
+    REQUIRE(model::override_gpu_spec(*gpu, key, "0").has_value());
+  }
+  const bool holds = rc::check([&gpu](unsigned seed) {
+    const SyntheticKernel kernel = random_kernel(seed);
+    SimulationOptions options;
+    options.ctas_per_sm = 2;
+    options.l1_bytes = 128 * 1024;
+    const auto fast = simulate(*gpu, kernel, options);
+    options.every_cycle = true;
+    const auto slow = simulate(*gpu, kernel, options);
+    RC_ASSERT(fast.has_value());
+    RC_ASSERT(slow.has_value());
+    RC_ASSERT(*fast == *slow);
+  });
+  CHECK(holds);
+}
+
 TEST_CASE("any number of host threads gives the same result to the last counter") {
   const auto gpu = model::find_gpu_spec("h200");
   REQUIRE(gpu.has_value());
