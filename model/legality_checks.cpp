@@ -354,6 +354,22 @@ void Checker::problem() {
   if (const auto waves = count_waves(*problem_, extents(config_), 1, 1); !waves) {
     illegal("grid", waves.error().message, waves.error().remedy);
   }
+  // gridDim is (tiles along N, tiles along M, parts of K times batches). Source: CUDA C++ Programming Guide, technical
+  // specifications per compute capability: at most 2^31 - 1, 65535 and 65535.
+  constexpr std::int64_t kMostGridYZ = 65535;
+  if (const std::int64_t tiles = ceil_div(problem_->m, config_.bm); tiles > kMostGridYZ) {
+    illegal("grid",
+            fmt::format("M = {} makes {} tiles of {} rows; gridDim.y ends at {}.", problem_->m, tiles, config_.bm,
+                        kMostGridYZ),
+            fmt::format("Use --bm {} or more, or split M into several launches.", ceil_div(problem_->m, kMostGridYZ)));
+  }
+  if (const std::int64_t parts = problem_->split_k * problem_->batch; parts > kMostGridYZ) {
+    illegal("grid",
+            fmt::format("--split-k {} and --batch {} make {} products; gridDim.z ends at {}.", problem_->split_k,
+                        problem_->batch, parts, kMostGridYZ),
+            fmt::format("Use --split-k {} or less, or several launches.",
+                        std::max<std::int64_t>(1, kMostGridYZ / problem_->batch)));
+  }
   const std::int64_t steps = ceil_div(problem_->k, config_.bk);
   if (problem_->split_k > steps) {
     warn("split-k", fmt::format("split_k = {} exceeds the {} K-steps: some CTAs do nothing.", problem_->split_k, steps),

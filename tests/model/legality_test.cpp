@@ -319,6 +319,24 @@ TEST_CASE("Legality: a bad problem is reported beside the tile's problems, witho
   CHECK(to_error(legality).message.find("M = 0 is zero.") != std::string::npos);
 }
 
+TEST_CASE("Legality: gridDim.y and gridDim.z end at 65535") {
+  const GpuSpec gpu = shipped_gpu("h200");
+  Problem problem = kSquare;
+  problem.m = 65535 * 128;
+  CHECK(check(TileConfig{}, problem, gpu).legal());
+  ++problem.m;
+  const Legality tall = check(TileConfig{}, problem, gpu);
+  REQUIRE(tall.findings.size() == 1);
+  CHECK(tall.findings[0].message == "M = 8388481 makes 65536 tiles of 128 rows; gridDim.y ends at 65535.");
+  CHECK(tall.findings[0].remedy == "Use --bm 129 or more, or split M into several launches.");
+  problem = kSquare;
+  problem.split_k = 4;
+  problem.batch = 16383;
+  CHECK(check(TileConfig{}, problem, gpu).legal());
+  ++problem.batch;
+  CHECK_FALSE(check(TileConfig{}, problem, gpu).legal());
+}
+
 TEST_CASE("Legality A07, A09: compute capabilities 3.5, 5.0 and 5.2 are unsupported") {
   for (const auto& [major, minor] : {std::pair{3, 5}, std::pair{5, 0}, std::pair{5, 2}}) {
     const auto legality = check_legality(TileConfig{}, kSquare, gpu_of(major, minor));

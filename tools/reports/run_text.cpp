@@ -37,9 +37,11 @@ std::string fact_lines(const app::RunResult& r, bool problem_assumed) {
   const model::Problem& p = r.sheet.problem;
   const std::string spills = r.spilled_bytes > 0 ? fmt::format(", {} B per thread spilled", r.spilled_bytes) : "";
   std::string text = fact(
-      "Problem", fmt::format("{} x {} x {} {} {}{}: {}, grid {}x{}x{}", p.m, p.n, p.k,
-                             model::to_string(r.sheet.config.dtype), model::to_string(r.sheet.config.layout),
-                             problem_assumed ? " (assumed)" : "", si(k.flops, "FLOP"), q.grid.x, q.grid.y, q.grid.z));
+      "Problem",
+      fmt::format("{} x {} x {} {} {}{}{}: {}, grid {}x{}x{}", p.m, p.n, p.k, model::to_string(r.sheet.config.dtype),
+                  model::to_string(r.sheet.config.layout), problem_assumed ? " (assumed)" : "",
+                  p.split_k > 1 ? fmt::format(", {} products of a part of K each, not added up", p.split_k) : "",
+                  si(k.flops, "FLOP"), q.grid.x, q.grid.y, q.grid.z));
   text +=
       fact("Code",
            fmt::format(
@@ -49,10 +51,12 @@ std::string fact_lines(const app::RunResult& r, bool problem_assumed) {
   text += fact("Time", fmt::format("{} at {} MHz: {:.0f} cycles elapsed, {:.0f} active (mean)", si(k.seconds, "s"),
                                    plain(k.clock_mhz), k.cycles_elapsed_max, k.cycles_active_avg));
   text += fact("Occupancy", fmt::format("{}; {} waves", occupancy_sentence(k.occupancy), plain(k.waves, 3)));
-  text += fact("Traffic", fmt::format("L2 hits {} of read sectors; DRAM reads {}, writes {}",
-                                      percent(metric_value(k, "lts__t_sector_op_read_hit_rate.pct")),
-                                      si(metric_value(k, "dram__bytes_read.sum"), "B"),
-                                      si(metric_value(k, "dram__bytes_write.sum"), "B")));
+  text +=
+      fact("Traffic", fmt::format("L2 hits {} of read sectors; DRAM reads {}, writes {}{}",
+                                  percent(metric_value(k, "lts__t_sector_op_read_hit_rate.pct")),
+                                  si(metric_value(k, "dram__bytes_read.sum"), "B"),
+                                  si(metric_value(k, "dram__bytes_write.sum"), "B"),
+                                  k.coverage.lengths.size() > 1 ? " (of shortened loops: a real run reads more)" : ""));
   return text +
          fact("Waits", fmt::format("{}; {} of the issue slots used", largest_waits(k, kNamedWaits),
                                    percent(metric_value(k, "smsp__issue_active.avg.pct_of_peak_sustained_active"))));
