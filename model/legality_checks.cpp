@@ -370,6 +370,10 @@ void Checker::problem() {
             fmt::format("Use --split-k {} or less, or several launches.",
                         std::max<std::int64_t>(1, kMostGridYZ / problem_->batch)));
   }
+  if (problem_->split_k > 1 && problem_->beta != 0.0) {
+    illegal("split-k", "Every part of K stores a product of its own; beta C belongs to the kernel that adds them up.",
+            "Use --beta 0, or --split-k 1.");
+  }
   const std::int64_t steps = ceil_div(problem_->k, config_.bk);
   if (problem_->split_k > steps) {
     warn("split-k", fmt::format("split_k = {} exceeds the {} K-steps: some CTAs do nothing.", problem_->split_k, steps),

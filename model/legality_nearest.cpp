@@ -116,10 +116,8 @@ TileConfig mended(TileConfig config, const Problem* problem) {
   const Family asked = config.family;
   config.family = config.dtype == DataType::kF32 ? Family::kSimt : Family::kMma;
   if (config.family != asked) {
-    constexpr std::int64_t kUsualRows = 64;
-    constexpr std::int64_t kUsualColumns = 32;
-    config.wm = config.family == Family::kMma ? kUsualRows : 0;
-    config.wn = config.family == Family::kMma ? kUsualColumns : 0;
+    config.wm = config.family == Family::kMma ? kUsualMmaWarpRows : 0;
+    config.wn = config.family == Family::kMma ? kUsualMmaWarpColumns : 0;
   }
   if (config.family == Family::kMma && config.copy == CopyPath::kDirect) config.copy = CopyPath::kRegister;
   config.raster.group = std::clamp<std::int64_t>(config.raster.group, 1, kMaxProblemExtent);

@@ -31,6 +31,10 @@ struct Raster {
   friend bool operator==(const Raster&, const Raster&) = default;
 };
 
+/// The warp tile of mma kernels where none is said.
+inline constexpr std::int64_t kUsualMmaWarpRows = 64;
+inline constexpr std::int64_t kUsualMmaWarpColumns = 32;
+
 /// A kernel as `tilesim check` and `tilesim run` take it. The defaults are the tile of the worked example.
 struct TileConfig {
   Family family = Family::kSimt;

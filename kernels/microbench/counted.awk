@@ -1,5 +1,5 @@
 # Rows of what Nsight Compute counted for start.cu: `ncu --csv --page raw --print-units base` on stdin.
-#   awk -v caches=warm -f counted.awk
+#   awk -v caches=warm -f sorted.awk -f counted.awk
 # One row per kind of kernel and metric: the median of its launches, smallest..largest of them. With warm caches the first
 # launch of a kind does not count: it fetches its code.
 function number(text) { gsub(/,/, "", text); return text + 0 }
@@ -73,11 +73,7 @@ END {
   for (k = 1; k <= keys; k++) {
     key = order[k]
     n = count[key]
-    for (i = 2; i <= n; i++) {
-      v = values[key, i]
-      for (j = i - 1; j > 0 && values[key, j] > v; j--) values[key, j + 1] = values[key, j]
-      values[key, j + 1] = v
-    }
+    sort_values(values, key, n)
     printf "%s,%.9g,%s,%.9g..%.9g\n", key, values[key, int(n / 2) + 1], units[key], values[key, 1], values[key, n]
   }
 }

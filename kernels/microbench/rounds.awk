@@ -1,4 +1,4 @@
-# Rows of several rounds as one: `cat ROUND/*.csv | awk -f rounds.awk`, rows name,param,value,unit,spread on stdin, where
+# Rows of several rounds as one: `cat ROUND/*.csv | awk -f sorted.awk -f rounds.awk`, rows name,param,value,unit,spread on stdin, where
 # name and param may stand many times. Value: the median over the rounds; spread: least..most of all of them.
 {
   if (!match($0, /,[-+0-9.eE]+,("[^"]*"|[^",]*),[^,]*$/)) next
@@ -24,11 +24,7 @@ END {
   for (k = 1; k <= keys; k++) {
     key = order[k]
     n = count[key]
-    for (i = 2; i <= n; i++) {
-      v = values[key, i]
-      for (j = i - 1; j > 0 && values[key, j] + 0 > v + 0; j--) values[key, j + 1] = values[key, j]
-      values[key, j + 1] = v
-    }
+    sort_values(values, key, n)
     middle = values[key, int((n + 1) / 2)]
     if (n % 2 == 0) middle = sprintf("%.9g", (middle + values[key, n / 2 + 1]) / 2)
     print key "," middle "," units[key] "," lowest[key] ".." highest[key]

@@ -75,7 +75,7 @@ ncu_rows() {
   local caches=$1
   shift
   timeout --foreground 150 ncu --clock-control none --csv --page raw --print-units base "$@" |
-    awk -v caches="$caches" -f "$here/counted.awk"
+    awk -v caches="$caches" -f "$here/sorted.awk" -f "$here/counted.awk"
 }
 
 # What only it can count: empty kernels, start and end, bytes of writes that reach DRAM.
@@ -135,7 +135,7 @@ measure() {
   rm -rf "$2"/round*/raw
   {
     echo name,param,value,unit,spread
-    cat "$2"/round*/*.csv | awk -f "$here/rounds.awk"
+    cat "$2"/round*/*.csv | awk -f "$here/sorted.awk" -f "$here/rounds.awk"
   } >"$2/rows.csv"
   echo "$(($(wc -l <"$2/rows.csv") - 1)) rows of $3 rounds"
   [[ $failures == 0 ]]

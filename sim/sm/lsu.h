@@ -111,7 +111,7 @@ class Lsu {
     std::uint32_t site = 0;
   };
   /// Requests are written once, when they are enqueued, and handed on by number.
-  using RequestNumber = std::uint16_t;
+  using RequestNumber = std::uint32_t;
   struct Queued {     ///< in a MIO queue
     Cycle ready = 0;  ///< earliest transfer
     RequestNumber request = 0;

@@ -337,6 +337,19 @@ TEST_CASE("Legality: gridDim.y and gridDim.z end at 65535") {
   CHECK_FALSE(check(TileConfig{}, problem, gpu).legal());
 }
 
+TEST_CASE("Legality: parts of K are stored each, so beta C has no place in them") {
+  const GpuSpec gpu = shipped_gpu("h200");
+  Problem problem = kSquare;
+  problem.beta = 1.0;
+  CHECK(check(TileConfig{}, problem, gpu).legal());
+  problem.split_k = 2;
+  const Legality parts = check(TileConfig{}, problem, gpu);
+  REQUIRE(parts.findings.size() == 1);
+  CHECK(parts.findings[0].rule == "split-k");
+  problem.beta = 0.0;
+  CHECK(check(TileConfig{}, problem, gpu).legal());
+}
+
 TEST_CASE("Legality A07, A09: compute capabilities 3.5, 5.0 and 5.2 are unsupported") {
   for (const auto& [major, minor] : {std::pair{3, 5}, std::pair{5, 0}, std::pair{5, 2}}) {
     const auto legality = check_legality(TileConfig{}, kSquare, gpu_of(major, minor));

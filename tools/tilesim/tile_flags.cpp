@@ -20,8 +20,6 @@ namespace {
 constexpr std::int64_t kAssumedExtent = 4096;
 constexpr std::int64_t kMaxSplits = 65535;
 constexpr std::int64_t kVectorBytes = 16;
-constexpr std::int64_t kWarpRows = 64;  // mma
-constexpr std::int64_t kWarpColumns = 32;
 constexpr std::int64_t kMmaDepth = 32;
 constexpr double kLargestFactor = std::numeric_limits<float>::max();
 
@@ -115,8 +113,8 @@ void set_defaults(const Invocation& invocation, model::TileConfig& c) {
   }
   c.vec = c.copy == model::CopyPath::kDirect ? 1 : kVectorBytes / model::element_bytes(c.dtype);
   if (c.family == model::Family::kMma) {
-    c.wm = kWarpRows;
-    c.wn = kWarpColumns;
+    c.wm = model::kUsualMmaWarpRows;
+    c.wn = model::kUsualMmaWarpColumns;
     c.bk = kMmaDepth;
   }
 }
