@@ -3,9 +3,8 @@
 //   - copy: load i of thread t moves elements (t + i * threads) * vec ... of the tile in the order of global memory;
 //   - both shared tiles lie K-major (BK rows of BM or BN elements, plus padding); an operand that global memory holds
 //     the other way round is transposed by storing its elements one by one;
-//   - thread t owns rows (t / (BN / TN)) * TM ... and columns (t % (BN / TN)) * TN ... of the tile of C; with warp
-//   tiles
-//     (WM, WN not 0) warps lie so over the tile of C, and lanes over that of their warp.
+//   - thread t owns rows (t / (BN / TN)) * TM ... and columns (t % (BN / TN)) * TN ... of the tile of C;
+//     with warp tiles (WM, WN not 0) warps lie so over the tile of C, and lanes over that of their warp.
 // COPY=direct: no shared memory; every thread reads what it multiplies from global memory, element by element.
 // Outside CUDA the including file provides the words of the language and the functions under __CUDACC__: host_test.cpp
 // runs the kernel so.
